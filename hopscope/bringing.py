@@ -75,7 +75,7 @@ def graph(
 
 
 def _paths(value: object) -> list[Path] | None:
-    """Return a path or a list of paths as a list of files; None for any other value."""
+    """Return a path or a list of paths as a list of files. None for any other value."""
     if isinstance(value, str | Path):
         return [Path(value)]
     if isinstance(value, Sequence) and value:
@@ -93,8 +93,9 @@ def corpus(
 ) -> Corpus:
     """Open a corpus, after adding documents to it if any are given.
 
-    Files are added to the corpus, as `hopscope corpus add` does, which makes it if it does not exist.
-    A dict of texts always makes a new corpus. Notes on the files are reported as Python warnings.
+    Files are added to the corpus, as `hopscope corpus add` does, which makes it if it does not
+    exist. A dict of texts always makes a new corpus. Notes on the files are reported as Python
+    warnings.
 
     Parameters
     ----------

@@ -90,12 +90,12 @@ class Lane:
 
     @property
     def seconds(self) -> float:
-        """Run time of the operators, without waiting, and without work that later questions reuse."""
+        """Run time of the operators, without waiting and work that later questions reuse."""
         return sum(step["seconds"] for step in self.data["operators"])
 
     @property
     def error(self) -> str:
-        """A sentence on why the method failed; empty if it did not fail."""
+        """A sentence on why the method failed. Empty if it did not fail."""
         return self.data["error"] or ""
 
     def __repr__(self) -> str:
@@ -190,8 +190,8 @@ class Comparison:
     def to_run(self, kind: str = "chunk", question: str = "q") -> str:
         """Return the hits of one kind as a run in the format of TREC.
 
-        A line has question id, Q0, item, rank, score and method. The score of an item without one is
-        the reciprocal of its rank. An item without an id is named by its text.
+        A line has question id, Q0, item, rank, score and method. The score of an item without one
+        is the reciprocal of its rank. An item without an id is named by its text.
 
         Parameters
         ----------

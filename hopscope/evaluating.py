@@ -49,7 +49,7 @@ class Evaluation:
         return self._rows(self.summary.reported_metrics)
 
     def _rows(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the rows with the metrics of these names that have a value for any method."""
+        """Return rows with those of the metrics that have a value for any method."""
         table = self.summary.table(names)
         measured = [
             name

@@ -123,7 +123,7 @@ def _card(lane: Mapping[str, Any], colour: str, data: Mapping[str, Any]) -> str:
 
 
 def _answer_html(lane: Mapping[str, Any], known_answers: Sequence[str]) -> str:
-    """Return the answer of a lane, with a tick or cross if there are known answers to compare."""
+    """Return the answer of a lane, with a tick or cross if answers are known."""
     names = [lane["answer"]] if lane["answer"] else (lane["reader_answers"] or [])[:3]
     text = ", ".join(names) or (lane["excerpt"] or {}).get("text", "")
     if not text:
@@ -136,7 +136,7 @@ def _answer_html(lane: Mapping[str, Any], known_answers: Sequence[str]) -> str:
 
 
 def _items_html(lane: Mapping[str, Any]) -> str:
-    """Return the first paths of a lane, or its first hits without paths, as a list."""
+    """Return the first paths of a lane, else its first hits, as a list."""
     texts = [path["text"] for path in lane["paths"]] or [
         hit["text"] for hits in lane["hits"].values() for hit in hits
     ]
@@ -147,18 +147,14 @@ def _items_html(lane: Mapping[str, Any]) -> str:
 
 
 def _funnel_html(lane: Mapping[str, Any]) -> str:
-    """Return how many known answers are left after each stage; empty if none are known."""
-    funnel = lane["funnel"] or {}
-    counts = ", ".join(
-        f"{escape(stage)} {len(answers)}"
-        for stage, answers in funnel.items()
-        if answers is not None
-    )
+    """Return how many known answers are left after each stage. Empty if none are known."""
+    funnel = {stage: names for stage, names in (lane["funnel"] or {}).items() if names is not None}
+    counts = ", ".join(f"{escape(stage)} {len(names)}" for stage, names in funnel.items())
     return f'<div class="small">correct answers left: {counts}</div>' if counts else ""
 
 
 def svg(data: Mapping[str, Any]) -> str:
-    """Return one SVG picture of the first paths of all lanes; empty without paths.
+    """Return one SVG picture of the first paths of all lanes. Empty without paths.
 
     A node has the same position for all lanes. The edges of a lane have the lane's colour.
 
@@ -264,12 +260,13 @@ def _steps(
 ) -> tuple[dict[tuple[str, str, str], set[int]], dict[str, None]]:
     """Collect the edges and nodes to draw from the paths of all lanes.
 
-    Lanes are read in turn: the best path of each, then the second best, and so on. A path with which
-    there would be more than `MAX_DRAWN_NODES` nodes is skipped.
+    Lanes are read in turn: the best path of each, then the second best, and so on. A path with
+    which there would be more than `MAX_DRAWN_NODES` nodes is skipped.
 
     Returns
     -------
-    For each edge (head, tail, relation), the indices of the lanes whose paths have it; and the nodes.
+    For each edge (head, tail, relation), the indices of the lanes whose paths have it; and the
+    nodes.
     """
     steps: dict[tuple[str, str, str], set[int]] = {}
     nodes: dict[str, None] = {}
@@ -287,7 +284,7 @@ def _steps(
 def _positions(
     nodes: list[str], steps: Mapping[tuple[str, str, str], Any]
 ) -> dict[str, tuple[float, float]]:
-    """Return a position in pixels for each node, which is the same in every process."""
+    """Return a position in pixels for each node, the same in every process."""
     import igraph
 
     indices = {name: index for index, name in enumerate(nodes)}

@@ -36,7 +36,7 @@ class Address:
     database: str = ""
 
     def key(self, variable: str = "") -> str:
-        """Return the key of the database, `name:password` or a token; empty if there is none.
+        """Return the key of the database, `name:password` or a token. Empty if there is none.
 
         `variable` names the environment variable with the key, HOPSCOPE_KEY_... If it is empty, the
         key is read from the file of keys. Raises ModelUnavailable if the variable holds no key for
@@ -53,7 +53,7 @@ class Address:
 
 
 def is_address(text: str) -> bool:
-    """Return whether a text is the address of a database rather than the path of a file."""
+    """Return whether a text is the address of a database, not a path."""
     return "://" in text
 
 

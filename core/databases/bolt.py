@@ -1,4 +1,4 @@
-"""Queries to databases with the Bolt protocol and Cypher, and copies of them as GraphML.
+"""Queries to databases over Bolt, in Cypher, and copies as GraphML.
 
 Such databases are Neo4j, Memgraph, ArcadeDB and others.
 """
@@ -52,7 +52,7 @@ NODES_QUERY = "MATCH (n) WHERE {id}(n) IN $ids RETURN {id}(n), labels(n), keys(n
 
 
 def driver_fault() -> str:
-    """Return why no database can be queried over Bolt; empty if the driver is installed."""
+    """Return why no database can be queried over Bolt. Empty if the driver is installed."""
     return "" if importlib.util.find_spec("neo4j") else DRIVER_ADVICE
 
 
@@ -169,7 +169,7 @@ class BoltDatabase:
                     transaction.rollback()
 
     def _fault(self, error: Exception) -> str:
-        """Return a sentence on an error of the driver, which may quote neither query nor key."""
+        """Return a sentence on an error of the driver, without the query and the key."""
         from neo4j import exceptions
 
         title = self.address.title
@@ -196,8 +196,8 @@ def copy_bolt(
 ) -> list[str]:
     """Write the relationships of a database, or of a query, and their nodes as GraphML.
 
-    Only the properties that `core.graph.readers.graphml` reads are requested. A node without the property
-    label, name or title is named by its property id, uuid, fullName or code.
+    Only the properties that `core.graph.readers.graphml` reads are requested. A node without the
+    property label, name or title is named by its property id, uuid, fullName or code.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ def write_edges_graphml(
 
 
 def id_function(database: BoltDatabase) -> str:
-    """Return the name of the Cypher function for ids, `elementId` if the server has it."""
+    """Return the name of the server's Cypher function for ids."""
     try:
         next(database.records(f"MATCH (n) RETURN {ID_FUNCTION}(n) LIMIT 1"), None)
     except BadInput as error:
@@ -298,7 +298,7 @@ def id_function(database: BoltDatabase) -> str:
 
 
 def _query_number(database: BoltDatabase, query: str) -> int | None:
-    """Return the number that a query returns; None if it fails or returns anything else."""
+    """Return the number that a query returns. None if it fails or returns anything else."""
     with suppress(BadInput, ValueError, TypeError):
         [[number]] = database.records(query)
         return int(number)

@@ -76,7 +76,7 @@ class BoltLookup(DatabaseLookup):
         return {**by_id, **self._by_name(records, lower, lambda name: str(name).lower())}
 
     def _find_by_ids(self, names: Sequence[str]) -> dict[str, list[Any]]:
-        """Return the nodes whose ids are the names, or are in brackets at their ends.
+        """Return the nodes whose ids are the names or end them in brackets.
 
         The result is empty if the database refuses one of the texts as an id.
         """

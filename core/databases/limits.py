@@ -19,7 +19,7 @@ PIECE_WAIT_SECONDS = 60.0  # longest wait for the next piece of a reply
 
 @dataclass
 class CopyLimits:
-    """Limits of one copy, or of the requests for a question, with the counts so far.
+    """Limits of one copy, or of the requests for a question.
 
     The time begins when the object is made.
 

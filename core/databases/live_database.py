@@ -188,7 +188,7 @@ class LiveDatabase:
     def fetch_graph(
         self, text: str, entities: Sequence[str] = (), watch: Watch = NO_WATCH
     ) -> Graph:
-        """Return the neighbourhood of entities, or of those that a question names, as a graph.
+        """Return the neighbourhood of entities, or of those that a question names.
 
         The graph's `fetched` has notes on what was fetched and left out. Neighbourhoods are cached.
 
@@ -211,7 +211,7 @@ class LiveDatabase:
         return self._get_or_make(("near", starts), lambda: self._fetch(starts, watch))
 
     def _get_or_make(self, key: tuple, make: Callable[[], Any]) -> Any:
-        """Return the cached value of a key, which is made if it is not cached."""
+        """Return the value of a key, and make it if it is not cached."""
         with self._lock:
             if key in self._cache:
                 return self._cache[key]
@@ -270,10 +270,11 @@ class LiveDatabase:
         return tuple(named_things)
 
     def _find_mentions(self, lookup: DatabaseLookup, text: str) -> tuple[NamedThing, ...]:
-        """Return the things that a question names, or those of its names in square brackets.
+        """Return the things that a question names.
 
-        Spans of the question are looked up. Among those that are names, the rules for questions to
-        local graphs choose. Raises UnknownEntity if there is none.
+        Names in square brackets are looked up if there are any. Otherwise spans of the question are
+        looked up. Among those that are names, the rules for questions to local graphs choose.
+        Raises UnknownEntity if there is none.
         """
         parts = BRACKETED_NAME.findall(text) or list(_name_spans(text))
         spellings: dict[str, None] = {}
@@ -311,8 +312,8 @@ class LiveDatabase:
         with tempfile.TemporaryDirectory() as folder:
             file = lookup.write(Path(folder), neighbourhood.edges.values(), starts)
             triples = list(file.read())
-        # The last triples mark the starts under the names that the file's reader gives to them. They
-        # are no part of the graph.
+        # The last triples mark the starts under the names that the file's reader gives to them.
+        # They are no part of the graph.
         all_start_names = tuple(head for head, relation, _ in triples if relation == START_RELATION)
         graph_triples = triples[: len(triples) - len(all_start_names)]
         graph = build_in_memory(graph_triples, self.name, settings.direction, file.attributes)
@@ -335,8 +336,8 @@ class LiveDatabase:
     ) -> Iterator[str]:
         """Yield sentences on what was fetched and left out.
 
-        `names` are the names of the starts as a text, and `ambiguous` the starts whose names several
-        things have.
+        `names` are the names of the starts as a text, and `ambiguous` the starts whose names
+        several things have.
         """
         settings = self.settings
         yield (
@@ -392,7 +393,7 @@ def save_live(folder: Path, settings: LiveSettings) -> None:
 
 
 def _choose_thing(lookup: DatabaseLookup, name: str, things: Collection[Id]) -> NamedThing:
-    """Return the thing with the most edges among those of a name, with their number."""
+    """Return the thing of a name with the most edges, and the number of things."""
     candidates = list(things)
     degrees = lookup.degrees(candidates) if len(candidates) > 1 else {}
     return name, max(candidates, key=lambda thing: degrees.get(thing, 0)), len(candidates)
@@ -403,7 +404,7 @@ def _count_text(number: int, noun: str) -> str:
 
 
 def _note_incomplete(reason: str) -> str:
-    """Return a sentence to append to a message; empty if the look-up was complete."""
+    """Return a sentence to append to a message. Empty if the look-up was complete."""
     return f" Not all names or degrees could be looked up. {reason}" if reason else ""
 
 

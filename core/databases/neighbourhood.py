@@ -1,7 +1,7 @@
 """The neighbourhood of things in a database, fetched hop by hop within limits.
 
-A thing is a node: an IRI, blank node or literal of a SPARQL endpoint, or a node of a property graph.
-`core.databases.live_database` answers each question on such a neighbourhood.
+A thing is a node: an IRI, blank node or literal of a SPARQL endpoint, or a node of a property
+graph. `core.databases.live_database` answers each question on such a neighbourhood.
 """
 
 from __future__ import annotations
@@ -164,12 +164,7 @@ class DatabaseNeighbourhood:
 
 
 def fetch_neighbourhood(
-    lookup: DatabaseLookup,
-    starts: Collection[Id],
-    hops: int,
-    max_each: int,
-    max_edges: int,
-    seconds: float,
+    lookup: DatabaseLookup, starts: Collection[Id], hops: int, each: int, limit: int, seconds: float
 ) -> DatabaseNeighbourhood:
     """Return the edges within some hops of the starts, breadth first.
 
@@ -181,12 +176,12 @@ def fetch_neighbourhood(
     lookup : the database.
     starts : ids of the things to start from.
     hops : number of hops.
-    max_each : largest number of edges out of a thing, and into it.
-    max_edges : largest number of edges; no request begins once that many are found.
+    each : largest number of edges out of a thing, and into it.
+    limit : largest number of edges; no request begins once that many are found.
     seconds : time after which no request begins.
     """
     deadline = time.monotonic() + seconds
-    edge_limit_reason = f"{max_edges:,} edges are the most that are fetched"
+    edge_limit_reason = f"{limit:,} edges are the most that are fetched"
     neighbourhood = DatabaseNeighbourhood()
     seen = set(starts)
     frontier = list(starts)
@@ -196,7 +191,7 @@ def fetch_neighbourhood(
         frontier = []
         for batch_start in range(0, len(expandable), lookup.things_per_request):
             neighbourhood.unrequested_count = len(expandable) - batch_start
-            if len(neighbourhood.edges) >= max_edges:
+            if len(neighbourhood.edges) >= limit:
                 neighbourhood.stop_reason = edge_limit_reason
                 return neighbourhood
             if time.monotonic() > deadline:
@@ -207,11 +202,11 @@ def fetch_neighbourhood(
                 (hop + batch_start / len(expandable)) / hops,
             )
             edges, cut_things = lookup.edges(
-                expandable[batch_start : batch_start + lookup.things_per_request], max_each
+                expandable[batch_start : batch_start + lookup.things_per_request], each
             )
             neighbourhood.cut_things |= cut_things
             for edge in edges:
-                if len(neighbourhood.edges) >= max_edges and edge.key not in neighbourhood.edges:
+                if len(neighbourhood.edges) >= limit and edge.key not in neighbourhood.edges:
                     neighbourhood.stop_reason = edge_limit_reason
                     return neighbourhood
                 neighbourhood.edges.setdefault(edge.key, edge)

@@ -1,4 +1,4 @@
-"""HTTP replies read by a thread, so that waiting for a silent server can be cancelled."""
+"""HTTP replies read by a thread, so that waiting can be cancelled."""
 
 from __future__ import annotations
 
@@ -85,11 +85,11 @@ class HttpReply:
 
     @property
     def name(self) -> str:
-        """Beginning of messages on a fault in the reply; readers of files call it the file's name."""
+        """Beginning of messages on a fault in the reply, in place of a file's name."""
         return f"{self._server} answers with what cannot be read"
 
     def read(self, size: int = -1) -> bytes:
-        """Return at most `size` of the next bytes; empty at the end.
+        """Return at most `size` of the next bytes. Empty at the end.
 
         Fewer are returned if `size` is negative or more than `HTTP_REPLY.piece_bytes`.
         """
@@ -165,14 +165,14 @@ class HttpReply:
             self._put(error)
 
     def _put(self, item: Any) -> None:
-        """Put an item into the queue, once it has room and unless the reply is abandoned."""
+        """Put an item into the queue, unless the reply is abandoned."""
         while not self._abandoned.is_set():
             with suppress(Full):
                 return self._items.put(item, timeout=HTTP_REPLY.check_seconds)
 
 
 def check_packing(response: Any, server: str) -> None:
-    """Raise BadInput if a reply is packed in a way that was not requested, or twice."""
+    """Raise BadInput if a reply is packed in a way that was not requested."""
     packing = response.headers.get("Content-Encoding", "").strip().lower()
     if packing not in REPLY_PACKINGS:
         raise BadInput(f"{server} packs its answer as “{packing[:40]}”, which was not asked for.")

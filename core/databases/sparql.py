@@ -1,6 +1,7 @@
 """Queries to SPARQL endpoints, and copies of their statements as N-Triples.
 
-A copy is read page by page, as endpoints limit the rows of a reply. Labels are requested afterwards.
+A copy is read page by page, as endpoints limit the rows of a reply. Labels are requested
+afterwards.
 """
 
 from __future__ import annotations
@@ -144,12 +145,12 @@ class SparqlEndpoint:
             self.incomplete_note = _note_left_out(reply.response.headers, count)
 
     def has_rows(self, pattern: str) -> bool:
-        """Return whether a pattern has rows; True also if the server did not look at all data."""
+        """Return whether a pattern has rows. True also if the server did not look at all data."""
         query = f"SELECT ?s ?p ?o WHERE {{ {pattern} }} LIMIT 1"
         return any(True for _ in self.rows(query, ("s", "p", "o"))) or bool(self.incomplete_note)
 
     def count(self, pattern: str) -> int | None:
-        """Return the number of rows of a pattern; None if the endpoint cannot count them."""
+        """Return the number of rows of a pattern. None if the endpoint cannot count them."""
         with suppress(BadInput):
             rows = list(self.rows(f"SELECT (COUNT(*) AS ?n) WHERE {{ {pattern} }}", ("n",), 1))
             return None if self.incomplete_note or not rows else count_in_term(rows[0][0])
@@ -254,7 +255,7 @@ class SparqlEndpoint:
 
 
 def count_in_term(term: Any) -> int | None:
-    """Return the count in a term; None for texts, negative numbers and other terms."""
+    """Return the count in a term. None for texts, negative numbers and other terms."""
     text = getattr(term, "value", "")
     return int(text) if COUNT_DIGITS.fullmatch(text) else None
 
@@ -312,7 +313,7 @@ def query_form(query: str) -> str:
 def copy_endpoint(
     endpoint: SparqlEndpoint, file: Path, query: str = "", language: str = "", literals: str = ""
 ) -> list[str]:
-    """Write the statements of an endpoint, or of a query, and the labels of things as N-Triples.
+    """Write the statements of an endpoint or query, and labels, as N-Triples.
 
     Without a query, the default graph is copied, or all named graphs if it is empty.
 
@@ -355,7 +356,7 @@ def copy_endpoint(
 
 
 def labels_pattern(graphs: str, values: str = "") -> str:
-    """Return a SPARQL pattern of labels: ?s has the label ?o by the relation ?p.
+    """Return a pattern of labels: ?s has the label ?o by the relation ?p.
 
     Parameters
     ----------
@@ -508,9 +509,9 @@ class EndpointCopy:
     def write_labels(self, out: BinaryIO, language: str, notes: list[str]) -> None:
         """Write labels of copied things that have none yet.
 
-        Labels are requested in `language`, in the language tag “mul” (of all languages), in English,
-        and without a language. Things without any of these get labels in any language. If the
-        endpoint fails, a sentence is added to `notes`.
+        Labels are requested in `language`, in the language tag “mul” (of all languages), in
+        English, and without a language. Things without any of these get labels in any language. If
+        the endpoint fails, a sentence is added to `notes`.
         """
         missing: dict[str, None] = {}
         for thing in self._things:

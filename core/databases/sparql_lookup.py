@@ -90,8 +90,8 @@ class SparqlLookup(DatabaseLookup):
         if not things_by_name:
             rule = f'FILTER(isIRI(?s) && LCASE(REPLACE(STR(?s), "^.*[/#]", "")) IN ({lower_names}))'
             query = (
-                f"SELECT DISTINCT ?s WHERE {{ {{ {self._in_graphs('?s ?p ?o')} }} UNION {{ "
-                f"{self._in_graphs('?x ?p ?s')} }} {rule} }} LIMIT {MAX_ALIKE_THINGS}"
+                f"SELECT DISTINCT ?s WHERE {{ {{ {self._scope('?s ?p ?o')} }} UNION {{ "
+                f"{self._scope('?x ?p ?s')} }} {rule} }} LIMIT {MAX_ALIKE_THINGS}"
             )
             for (thing,) in self._look_up(query, ("s",), MAX_ALIKE_THINGS):
                 if isinstance(thing, NamedNode):
@@ -118,7 +118,9 @@ class SparqlLookup(DatabaseLookup):
     def degrees(self, things: Sequence[Any]) -> Mapping[Any, int]:
         """Return the number of statements with each thing as subject."""
         values = f"VALUES ?s {{ {' '.join(map(str, things))} }}"
-        query = f"SELECT ?s (COUNT(*) AS ?n) WHERE {{ {values} {self._in_graphs('?s ?p ?o')} }} GROUP BY ?s"
+        query = (
+            f"SELECT ?s (COUNT(*) AS ?n) WHERE {{ {values} {self._scope('?s ?p ?o')} }} GROUP BY ?s"
+        )
         rows = self._look_up(query, ("s", "n"), len(things))
         return {thing: self._number(number) for thing, number in rows}
 
@@ -179,7 +181,7 @@ class SparqlLookup(DatabaseLookup):
                 if end == "s" and isinstance(thing, Literal):
                     continue
                 values_clause = f"VALUES (?n ?{end}) {{ ({2 * index + direction} {thing}) }}"
-                statements = f"{self._in_graphs('?s ?p ?o')}{self._filter}"
+                statements = f"{self._scope('?s ?p ?o')}{self._filter}"
                 parts.append(
                     f"{{ {self._select} ?n ?s ?p ?o WHERE {{ {values_clause} {statements} }} "
                     f"LIMIT {max_each + 1} }}"
@@ -210,7 +212,7 @@ class SparqlLookup(DatabaseLookup):
             )
         return number
 
-    def _in_graphs(self, pattern: str) -> str:
+    def _scope(self, pattern: str) -> str:
         """Return a pattern in the default graph, or in any named graph if it is empty."""
         return self._graphs.replace(DEFAULT_GRAPH_PATTERN, pattern)
 
@@ -240,7 +242,7 @@ def _is_last(term: Any) -> bool:
 
 
 def _iri(name: str) -> str:
-    """Return the IRI that a name is or ends in; empty if there is none.
+    """Return the IRI that a name is or ends in. Empty if there is none.
 
     Examples are `<http://x/Paris>` and `Paris (http://x/Paris)`.
     """

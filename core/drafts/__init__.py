@@ -1,7 +1,7 @@
-"""Drafts: lines of operators that a person edits on the Build page, and that may be incomplete.
+"""Drafts: lines of operators that a person edits on the Build page.
 
-A draft has a row of bricks, one for each operator. Checks find the faults of bricks and the slots in
-which an operator fits.
+A draft may be incomplete. It has a row of bricks, one for each operator. Checks find the faults of
+bricks and the slots in which an operator fits.
 """
 
 from core.drafts.draft import Draft

@@ -53,7 +53,7 @@ class Draft:
             yield from brick.iter_bricks()
 
     def find(self, key: int) -> Brick | None:
-        """Return the brick with a key, also one inside another; None if there is none."""
+        """Return the brick with a key, also one inside another. None if there is none."""
         return next((brick for brick in self.iter_bricks() if brick.key == key), None)
 
     @property
@@ -71,7 +71,7 @@ class Draft:
         return self.grammar.line_class(operators_of(self.bricks))
 
     def runnable_line(self) -> Any:
-        """Return the line of operators; None if the draft cannot be run yet."""
+        """Return the line of operators. None if the draft cannot be run yet."""
         try:
             return self.line()
         except BadParameter:

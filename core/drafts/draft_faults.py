@@ -1,4 +1,4 @@
-"""Checks of a draft, by the fields of the state that its operators read and write.
+"""Checks of a draft, by the fields that its operators read and write.
 
 They find the faults of bricks, and the slots in which an operator fits. The Build page shows both.
 """
@@ -24,8 +24,8 @@ from core.operators.combinator import Combinator
 class _PrecedingBricks:
     """Summary of all bricks before a position: the fields they write and their last stage.
 
-    The checks of a line accept it in place of an operator. An incomplete brick counts as writing the
-    fields of all bricks in it, so that it alone has a fault, and not the bricks after it too.
+    The checks of a line accept it in place of an operator. An incomplete brick counts as writing
+    the fields of all bricks in it, so that it alone has a fault, and not the bricks after it too.
     """
 
     writes: frozenset[str]
@@ -40,7 +40,7 @@ class _PrecedingBricks:
 
 
 def brick_faults(draft: Draft) -> dict[int, str]:
-    """Return a sentence for each brick that is incomplete or does not fit its position, by key.
+    """Return a sentence for each incomplete or misplaced brick, by key.
 
     The result is empty if the line of the draft can be run.
     """
@@ -84,7 +84,7 @@ def _fields_written(brick: Brick) -> tuple[str, ...]:
 
 
 def _holder_refusal(holder: Brick | None, brick: Brick) -> str | None:
-    """Return why a brick may not be part of the brick that holds it; None if it may."""
+    """Return why a brick may not be part of the brick that holds it. None if it may."""
     if holder is None:
         return None
     holder_class: Any = holder.cls
@@ -111,7 +111,7 @@ def _with_title(reason: str | None, operator: Any) -> str | None:
 def change_fault(
     draft: Draft, change: DraftChange, faults: Mapping[int, str] | None = None
 ) -> str | None:
-    """Return why a changed brick does not fit at its new position; None if it fits.
+    """Return why a changed brick does not fit at its new position. None if it fits.
 
     A change that takes from another brick what that brick needs does not fit either. `faults` are
     those of the draft before the change; None computes them.
@@ -150,7 +150,7 @@ def _lacks_only_bricks(draft: Draft, key: int) -> bool:
 
 
 def operator_refusals(draft: Draft, target: Slot | int) -> dict[str, str | None]:
-    """Return for each operator name why the operator does not fit; None if it fits.
+    """Return for each operator name why the operator does not fit. None if it fits.
 
     `target` is a slot, or the key of a brick to replace.
     """
@@ -163,7 +163,7 @@ def operator_refusals(draft: Draft, target: Slot | int) -> dict[str, str | None]
 
 
 def fitting_slots(draft: Draft, name: str) -> tuple[Slot, ...]:
-    """Return the slots in which an operator, named by its class, fits."""
+    """Return the slots in which an operator fits."""
     known_faults = brick_faults(draft)
     return tuple(
         slot
@@ -173,7 +173,7 @@ def fitting_slots(draft: Draft, name: str) -> tuple[Slot, ...]:
 
 
 def replaceable_bricks(draft: Draft, name: str) -> tuple[int, ...]:
-    """Return the keys of the bricks that an operator, named by its class, can replace."""
+    """Return the keys of the bricks that an operator can replace."""
     known_faults = brick_faults(draft)
     return tuple(
         brick.key

@@ -1,4 +1,4 @@
-"""Changes of a draft: objects for each kind of change, `edit_draft`, and a history for undo.
+"""Changes of a draft, and a history for undo.
 
 The Build page sends changes as messages, which `parse_change` reads.
 """
@@ -141,7 +141,9 @@ def edit_draft(draft: Draft, change: DraftChange) -> Draft:
 
 
 def _insert_brick(draft: Draft, slot: Slot, brick: Brick) -> Draft:
-    """Return the draft with a brick in a slot, or the same draft if it has no such slot."""
+    """Return the draft with a brick in a slot.
+
+    A draft without such a slot is returned unchanged."""
     if find_row(draft, slot) is None:
         return draft
     return change_row(draft, slot, lambda row: (*row[: slot.index], brick, *row[slot.index :]))
@@ -152,7 +154,7 @@ def _remove_brick(draft: Draft, slot: Slot, brick: Brick) -> Draft:
 
 
 def _with_next_key(draft: Draft, keys: Iterator[int]) -> Draft:
-    """Return the draft with the next of `keys` as the key of its next new brick.
+    """Return the draft with the next of `keys` as its next key.
 
     Raises BadParameter if the draft has more than `MAX_BRICKS` bricks.
     """
@@ -223,8 +225,8 @@ def _with_arm(brick: Brick, change: ArmAddition | ArmRemoval) -> Brick:
 def parse_change(message: Mapping[str, Any]) -> DraftChange:
     """Return the change that a message from a browser asks for.
 
-    The message has the kind of change in `do`, and `key`, `name`, `slot` and `value` as the kind needs
-    them. Raises BadParameter for any other message.
+    The message has the kind of change in `do`, and `key`, `name`, `slot` and `value` as the kind
+    needs them. Raises BadParameter for any other message.
     """
     slot_text = message.get("slot")
     slot = parse_slot(slot_text) if isinstance(slot_text, str) else None
@@ -241,7 +243,7 @@ def parse_change(message: Mapping[str, Any]) -> DraftChange:
 
 
 def _brick_change(key: int, message: Mapping[str, Any], slot: Slot | None) -> DraftChange | None:
-    """Return the change of an existing brick that a message asks for; None if it asks for none."""
+    """Return the change of an existing brick that a message asks for. None if it asks for none."""
     action, name = message.get("do"), message.get("name")
     if not isinstance(action, str):
         return None
@@ -267,9 +269,9 @@ class History:
     later: tuple[Draft, ...] = ()
 
     def add(self, draft: Draft) -> History:
-        """Return the history with a new draft, or the same history if the draft is the same.
+        """Return the history with a new draft.
 
-        The drafts after the current one are dropped.
+        The same draft changes nothing. Otherwise the drafts after the current one are dropped.
         """
         if draft == self.draft:
             return self

@@ -17,7 +17,7 @@ LINE_OWNER = 0  # owner of the draft's own row; no brick has this key
 
 @dataclass(frozen=True)
 class Slot:
-    """A position in a row of bricks, before the brick at an index or at the end of the row.
+    """A position in a row of bricks: before a brick, or at the end.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def parse_slot(text: str) -> Slot:
 
 
 def rows(draft: Draft) -> Iterator[tuple[int, str, Bricks]]:
-    """Yield every row of bricks with its owner and arm as in `Slot`, the draft's own row first."""
+    """Yield every row of bricks with owner and arm, the draft's own first."""
     yield LINE_OWNER, "", draft.bricks
     for brick in draft.iter_bricks():
         for arm, row in brick.arms.items():
@@ -69,7 +69,7 @@ def slots(draft: Draft) -> tuple[Slot, ...]:
 
 
 def find_row(draft: Draft, slot: Slot) -> Bricks | None:
-    """Return the row in which a slot is; None if there is no such row, or it is too short."""
+    """Return the row in which a slot is. None if there is no such row, or it is too short."""
     for owner, arm, row in rows(draft):
         if (owner, arm) == (slot.owner, slot.arm) and slot.index <= len(row):
             return row
@@ -77,7 +77,7 @@ def find_row(draft: Draft, slot: Slot) -> Bricks | None:
 
 
 def slot_before(draft: Draft, key: int) -> Slot | None:
-    """Return the slot before the brick with a key; None if there is no such brick."""
+    """Return the slot before the brick with a key. None if there is no such brick."""
     for owner, arm, row in rows(draft):
         for index, brick in enumerate(row):
             if brick.key == key:

@@ -1,4 +1,4 @@
-"""Names that papers give to the operators, shown next to the bricks of the Build page.
+"""Names that papers give to the operators, for the Build page.
 
 They come from the descriptions of the operators and from the methods that use them.
 """
@@ -91,7 +91,9 @@ OWN_TERM = "Hopscope's own"
 
 
 def paper_term(name: str) -> str:
-    """Return the paper of an operator and its name there; `OWN_TERM` if it is in no paper.
+    """Return the paper of an operator and its name there.
+
+    An operator in no paper has `OWN_TERM`.
 
     >>> from core.drafts.terms import paper_term
     >>> paper_term("PersonalizedPageRank"), paper_term("GraphReader")

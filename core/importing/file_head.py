@@ -29,8 +29,8 @@ Row = Mapping[str, Any]
 class FileHead:
     """The beginning of the file, folder or zip at a path.
 
-    Each property is read once, at its first use. Properties raise BadInput if there is nothing at the
-    path, or it is damaged.
+    Each property is read once, at its first use. Properties raise BadInput if there is nothing at
+    the path, or it is damaged.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class FileHead:
 
     @cached_property
     def files(self) -> dict[str, FileSource]:
-        """The files of a folder or zip by their paths within it; empty for a single file."""
+        """The files of a folder or zip by their paths within it. Empty for a single file."""
         return files_at_path(self.path)[0] if self.has_several_files else {}
 
     @cached_property
@@ -85,12 +85,12 @@ class FileHead:
 
     @property
     def text(self) -> str:
-        """The head as text; empty if it cannot be read as text."""
+        """The head as text. Empty if it cannot be read as text."""
         return self.text_or_fault[0]
 
     @cached_property
     def lines(self) -> list[str]:
-        """The first lines that are not blank, without a line by which Excel names the separator."""
+        """The first lines that are not blank, without Excel's line `sep=`."""
         lines = [line for line in self.text.splitlines() if line.strip()][:MAX_HEAD_LINES]
         return lines[1:] if lines and EXCEL_SEPARATOR.match(lines[0]) else lines
 
@@ -105,14 +105,14 @@ class FileHead:
 
     @cached_property
     def separator(self) -> str:
-        """The likely separator of the columns, by the first line; empty if it has none."""
+        """The likely separator of the columns, by the first line. Empty if it has none."""
         first_line = self.lines[0] if self.lines and not self.rows else ""
         most_frequent = max(CELL_SEPARATORS, key=first_line.count)
         return most_frequent if most_frequent in first_line else ""
 
     @cached_property
     def table(self) -> list[list[str]]:
-        """The cells of the first lines; empty without a separator, or if they are no valid CSV."""
+        """The cells of the first lines. Empty without a separator, or if they are no valid CSV."""
         if not self.separator:
             return []
         try:

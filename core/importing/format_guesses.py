@@ -108,7 +108,7 @@ def _suffix_reason(head: FileHead) -> str:
 
 
 def _records(head: FileHead) -> Sequence[Row]:
-    """Return the first rows of JSON or of columns, else those of a table with a header.
+    """Return the first rows of a file of JSON, columns or a table.
 
     If the first JSON object holds a list of objects under a known key, that list is returned.
     """
@@ -340,7 +340,7 @@ def guess_indexes(head: FileHead) -> Guesses:
 
 
 def guess_cases(head: FileHead) -> Guesses:
-    """Return the confidence that a file has saved comparisons, by its first line or suffix."""
+    """Return the confidence that a file has saved comparisons."""
     if head.rows and head.rows[0].get("kind") == CASES_FILE_KIND:
         return {"cases": Guess(1.0, "its first line says so")}
     if head.name.endswith(CASES_EXTENSION):

@@ -1,4 +1,4 @@
-"""Importers: one for each format, with its recognition and reader, and the command of its kind."""
+"""Importers: one for each format, with its recognition and reader."""
 
 from __future__ import annotations
 

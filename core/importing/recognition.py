@@ -49,7 +49,7 @@ class Recognition:
 
     @property
     def needs_source(self) -> bool:
-        """True if the command has to name the graph or corpus of the questions or runs."""
+        """True if the command has to name a graph or corpus."""
         return "{source}" in IMPORT_KINDS[self.importer.kind].command
 
     @property
@@ -76,7 +76,7 @@ class Recognition:
         return [part for word in words for part in values.get(word, (word,))]
 
     def _format_option(self) -> tuple[str, ...]:
-        """Return the option that names the format; empty if the command recognises the format."""
+        """Return the option that names the format. Empty if the command recognises the format."""
         importer = self.importer
         is_needed = self.is_chosen
         if importer.kind == KindName.GRAPH and importer.name in GRAPH_FORMATS:
@@ -118,11 +118,11 @@ def recognise(path: str | Path, encoding: str = "") -> list[Recognition]:
 
 
 def recognise_together(paths: Sequence[str | Path], encoding: str = "") -> list[Recognition]:
-    """Return the ways in which several files can be imported together, one for each kind, best first.
+    """Return the ways to import several files together, best first.
 
-    The files of one graph may have several formats, and so may documents. The importer and the reason
-    are those of the file with the highest confidence. The confidence is that of the file with the
-    lowest.
+    There is at most one for each kind. The files of one graph may have several formats, and so may
+    documents. The importer and the reason are those of the file with the highest confidence. The
+    confidence is that of the file with the lowest.
 
     Raises
     ------

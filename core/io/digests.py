@@ -1,10 +1,10 @@
 """Detection of damaged files, by recorded sizes and SHA-256 digests.
 
 `write_digests` records the sizes and digests of a folder's files in the file `files.json` of the
-folder. `open_checked` compares the sizes whenever the folder is opened. It also compares the digests
-of a small folder. Those of a large folder are compared in the background by a `DeferredCheck`. Each
-folder is read once per process, unless one of its files changes. A folder without `files.json` was
-written by an earlier version and counts as undamaged.
+folder. `open_checked` compares the sizes whenever the folder is opened. It also compares the
+digests of a small folder. Those of a large folder are compared in the background by a
+`DeferredCheck`. Each folder is read once per process, unless one of its files changes. A folder
+without `files.json` was written by an earlier version and counts as undamaged.
 
 A single file of an array has its digest appended. A single JSON file has it under a key.
 """
@@ -80,7 +80,7 @@ def check_digests(folder: Path, watch: Watch = NO_WATCH) -> None:
 
 
 def open_checked(folder: Path) -> DeferredCheck:
-    """Compare the sizes of a folder's files, and the digests if the folder is small.
+    """Compare the sizes of a folder's files, and the digests of a small folder.
 
     The returned check reads a large folder once its `start` is called. Raises ValueError if a file
     is damaged, and OSError.
@@ -93,7 +93,7 @@ def open_checked(folder: Path) -> DeferredCheck:
 
 
 class DeferredCheck:
-    """Comparison of a large folder's digests in the background, begun at the folder's first use.
+    """Comparison of a folder's digests in the background, once the folder is used.
 
     Attributes
     ----------
@@ -204,7 +204,7 @@ def _content_digest(content: dict) -> str:
 
 
 def _stamps(folder: Path) -> Stamps:
-    """Return the stamps of the recorded files and of `files.json`; empty without that file."""
+    """Return the stamps of the recorded files and of `files.json`. Empty without that file."""
     files = read_digests(folder)
     stats = ((name, (folder / name).stat()) for name in (*files, DIGESTS_FILE)) if files else ()
     return tuple((name, stat.st_size, stat.st_mtime_ns, stat.st_ino) for name, stat in stats)

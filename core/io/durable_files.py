@@ -1,4 +1,4 @@
-"""Files that are written to disk whole or not at all, also if the process is killed."""
+"""Files that are written to disk whole or not at all."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def sync(path: Path) -> None:
 def move_into_place(path: Path, target: Path) -> None:
     """Move a file or folder to `target` in one step, on the same disk. Raises OSError.
 
-    A file at `target` is replaced. There must be no folder at `target`. Windows refuses to replace while another program has either
-    of them open. Virus scanners open files for a moment, so on Windows the move is tried for
-    `MOVE_PATIENCE_SECONDS`.
+    A file at `target` is replaced; there must be no folder. Windows refuses to replace while
+    another program has either of them open. Virus scanners open files for a moment, so on Windows
+    the move is tried for `MOVE_PATIENCE_SECONDS`.
     """
     deadline = time.monotonic() + MOVE_PATIENCE_SECONDS
     while True:

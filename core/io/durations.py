@@ -72,7 +72,7 @@ def ago_text(seconds: float) -> str:
 
 
 def with_time_left(watch: Watch = NO_WATCH, suffix: str = "") -> Watch:
-    """Return a watch that reports to `watch`, with the time left added to each text.
+    """Return a watch that adds the time left to the texts for `watch`.
 
     The time is estimated from the share that is done, once `MIN_DONE_SHARE` and `MIN_SPENT_SECONDS`
     are reached. The share with which resumed work begins was not done in the measured time, so it

@@ -17,7 +17,8 @@ from core.errors import BadInput, shorten, suggest_name
 
 MARKED_UTF8 = "utf-8-sig"
 Note = Callable[[str], None]  # receives a sentence for the person, such as on a detected encoding
-# Byte order marks. Those of UTF-32 come first, as that of UTF-16-LE is the beginning of one of them.
+# Byte order marks. Those of UTF-32 come first, as that of UTF-16-LE is the beginning of one of
+# them.
 BOMS = (
     (codecs.BOM_UTF8, MARKED_UTF8),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -29,7 +30,8 @@ UTF8 = "utf-8"
 WESTERN_ENCODING = "cp1252"
 SEVEN_BIT_ENCODING = "iso2022_jp"
 # Encodings without a mark whose European letters have zero bytes. For each: the offsets within four
-# bytes that are zero, the least share of zeros at each of these, and the largest share at the others.
+# bytes that are zero, the least share of zeros at each of these, and the largest share at the
+# others.
 WIDE_ENCODINGS = {
     "utf-32-le": ((2, 3), 0.9, 1.0),
     "utf-32-be": ((0, 1), 0.9, 1.0),
@@ -176,7 +178,7 @@ def decode_text(
 
 
 def marked_encoding(data: bytes) -> str:
-    """Return the encoding of a byte order mark at the beginning; empty without one."""
+    """Return the encoding of a byte order mark at the beginning. Empty without one."""
     return next((encoding for mark, encoding in BOMS if data.startswith(mark)), "")
 
 
@@ -204,11 +206,11 @@ def detection_bytes(data: bytes) -> bytes:
 def detect_encoding(name: str, data: bytes, choice: str = "", note: Note = ignore_note) -> Encoding:
     """Return the encoding of a text that has no mark and is not UTF-8.
 
-    An encoding that a person chose is returned unchecked. Else escapes indicate 7-bit Japanese, zero
-    bytes UTF-16 or UTF-32, and many valid letters damaged UTF-8. Otherwise two detectors propose
-    encodings, and the decoded text with the fewest signs of a wrong decoding decides. Of several
-    such texts, that in cp1252 is preferred if it has no such sign and all its letters beyond ASCII
-    are common in Western European texts.
+    An encoding that a person chose is returned unchecked. Else escapes indicate 7-bit Japanese,
+    zero bytes UTF-16 or UTF-32, and many valid letters damaged UTF-8. Otherwise two detectors
+    propose encodings, and the decoded text with the fewest signs of a wrong decoding decides. Of
+    several such texts, that in cp1252 is preferred if it has no such sign and all its letters
+    beyond ASCII are common in Western European texts.
 
     Parameters
     ----------
@@ -280,7 +282,7 @@ def _detect_encodings(data: bytes) -> list[str]:
 
 
 def _decode_part(data: bytes, encoding: str) -> str:
-    """Decode a part of a text; empty if it does not fit the encoding.
+    """Decode a part of a text. Empty if it does not fit the encoding.
 
     Bytes that decode to characters that no text has do not fit either.
     """
@@ -313,8 +315,8 @@ def _count_signs_of_error(text: str) -> int:
 def _script(sign: str) -> str:
     """Return the script of a character within a word.
 
-    Words do not mix these scripts. `ANY_SCRIPT` stands for characters that occur in words of several
-    scripts, and “SIGN” for all others.
+    Words do not mix these scripts. `ANY_SCRIPT` stands for characters that occur in words of
+    several scripts, and “SIGN” for all others.
     """
     if sign < "\x80" or sign in SIGNS_WITHIN_WORDS:
         return "LATIN" if sign.isalpha() else ANY_SCRIPT
@@ -341,7 +343,7 @@ def _wide_encoding(name: str, data: bytes) -> str:
 
 
 def _is_damaged_utf8(data: bytes) -> bool:
-    """Return whether a text is UTF-8 but for a few bytes, by its letters beyond ASCII."""
+    """Return whether a text is UTF-8 but for a few bytes."""
     text = codecs.getincrementaldecoder(UTF8)("replace").decode(data)
     n_invalid = text.count("�")
     return sum(sign > "\x7f" for sign in text) - n_invalid >= MIN_VALID_PER_INVALID * n_invalid
@@ -373,7 +375,7 @@ def _beginning(text: str) -> str:
 
 
 def encodings_that_fit(data: bytes) -> Iterator[tuple[str, str]]:
-    """Yield the encodings of `ENCODINGS` that fit a text, each with a sample of the decoded text."""
+    """Yield the encodings of `ENCODINGS` that fit a text, with samples of the decoded text."""
     part = detection_bytes(data)
     for encoding in ENCODINGS:
         text = _decode_part(part, encoding)
@@ -394,7 +396,7 @@ def check_text(name: str, text: str) -> str:
 
 
 def check_first_bytes(name: str, data: bytes) -> None:
-    """Raise BadInput if the bytes begin like a PDF, a zip or another binary format."""
+    """Raise BadInput if the bytes begin like a binary format."""
     for signature, kind in FILE_SIGNATURES.items():
         if data.startswith(signature):
             raise BadInput(

@@ -1,7 +1,7 @@
 """Plain and packed text files, read as bytes or lines within limits of size.
 
-All readers of text formats open their files here. A `.gz`, `.bz2` or `.zst` file is unpacked while it
-is read, and never held in memory whole.
+All readers of text formats open their files here. A `.gz`, `.bz2` or `.zst` file is unpacked while
+it is read, and never held in memory whole.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ EXCEL_SEPARATOR = re.compile(r"\Asep=([^\s]|\t)\s*\Z", re.IGNORECASE)
 
 
 class FileSource(Protocol):
-    """A file on disk, in memory or in a zip, which can be opened several times.
+    """A file on disk, in memory or in a zip.
 
     Attributes
     ----------
@@ -281,7 +281,7 @@ def numbered_lines(
     max_bytes: int | None = None,
     max_line_bytes: int | None = None,
 ) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a UTF-8 file that are not blank, with their numbers from 1.
+    """Yield the lines that are not blank, with their numbers from 1.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ def keep_private() -> None:
 
 
 def save_fault(folder: Path | None = None) -> str:
-    """Return why nothing can be saved in a folder; empty if saving works.
+    """Return why nothing can be saved in a folder. Empty if saving works.
 
     The folder is the person's own if none is given.
     """
@@ -97,7 +97,7 @@ def models_folder() -> Path:
 
 
 def weights_of(package: str) -> Path | None:
-    """Return the folder with the weights that a package brings; None if there is none.
+    """Return the folder with the weights that a package brings. None if there is none.
 
     It is `model` in the installed package, which is found without importing the package. Otherwise
     it is the fetched copy in the models folder.

@@ -1,4 +1,4 @@
-"""Question sets with documents, fetched from HuggingFace's hub (`hf:`) and `ir_datasets` (`irds:`).
+"""Question sets of HuggingFace's hub (`hf:`) and `ir_datasets` (`irds:`).
 
 Sets of the hub are loaded by the package `datasets`. Each set is fetched once into the person's
 folder and then read like any other file: a set of the hub as Parquet, one of `ir_datasets` as a
@@ -41,7 +41,7 @@ UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")  # replaced in file names
 
 @dataclass(frozen=True)
 class FetchedSet:
-    """The path of a fetched set, and a sentence on its source, split and folder."""
+    """The path of a fetched set, and a sentence on the set."""
 
     path: Path
     note: str

@@ -1,5 +1,6 @@
-"""Decoding of large JSON files value by value, with only the current value in memory.
+"""Decoding of large JSON files value by value.
 
+Only the current value is in memory.
 The readers of rows (`core.io.json_rows`) and of SPARQL results use it.
 """
 
@@ -28,8 +29,8 @@ class JsonPieces:
     """Position in a JSON text, from which values are read one after another.
 
     The caller follows the structure of the text: it enters arrays by `items` and objects by `keys`,
-    and takes or skips each value by `value` or `skip_value`. Methods raise BadInput, which names the
-    line, for text that is not JSON.
+    and takes or skips each value by `value` or `skip_value`. Methods raise BadInput, which names
+    the line, for text that is not JSON.
     """
 
     def __init__(self, source: UnpackedBytes):
@@ -46,9 +47,10 @@ class JsonPieces:
         self.is_at_file_end = False  # True once the text reaches the end of the file
 
     def peek(self) -> str:
-        """Move to the next character that is no blank and no comma, and return it.
+        """Return the next character that is no blank and no comma.
 
-        The character is not consumed. The result is empty at the end of the text.
+        The position moves to it. The character is not consumed. The result is empty at the end of
+        the text.
         """
         while True:
             blank = JSON_SEPARATOR.match(self.text, self.position)
@@ -79,7 +81,7 @@ class JsonPieces:
         self.position += 1
 
     def items(self) -> Iterator[str]:
-        """Enter the next value, an array, and yield the place of each item: `line 3`.
+        """Enter an array and yield the place of each item: `line 3`.
 
         The caller takes or skips each item before the next one is asked for.
         """

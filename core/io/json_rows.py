@@ -1,6 +1,7 @@
-"""Rows of JSON files: the objects of JSON Lines, of an array, or of an array within an object.
+"""Rows of JSON files.
 
-The readers of questions, documents, runs and graphs use it. Large files are read row by row.
+They are the objects of JSON Lines, of an array, or of an array within an object. The readers of
+questions, documents, runs and graphs use it. Large files are read row by row.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def json_rows(
     max_bytes: int | None = None,
     max_line_bytes: int | None = None,
 ) -> Iterator[Row]:
-    """Yield the objects of a JSON file, each with its place in the file, such as `line 3`.
+    """Yield the objects of a JSON file, each with its place: `line 3`.
 
     The file holds one object a line, one array of objects, or an object that holds such an array
     under one of `ROW_HOLDER_KEYS`. Of several such arrays, the first is read. An object on one line
@@ -145,10 +146,10 @@ def _spread_rows(path: File, watch: Watch, max_bytes: int | None) -> Iterator[Nu
 
 
 def _detect_form(path: File, watch: Watch, max_bytes: int | None, list_keys: Sequence[str]) -> str:
-    """Return the form of a file that begins with an object, by reading this object.
+    """Return the form of a file that begins with an object.
 
-    No progress is reported. An array is read only until it is clear that the object is too long
-    for a row on one line.
+    The object is read. No progress is reported. An array is read only until it is clear that the
+    object is too long for a row on one line.
     """
     with open_unpacked(path, watch.part(0.0, 0.0), max_bytes) as source:
         pieces = JsonPieces(source)

@@ -1,4 +1,4 @@
-"""Lock files, by which processes take turns at changing a file or folder."""
+"""Lock files, by which processes take turns."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def hold_lock_file(file: Path, watch: Watch = NO_WATCH) -> Iterator[None]:
 
 @contextmanager
 def hold_change_lock(file: Path, patience: float = LOCK_PATIENCE_SECONDS) -> Iterator[None]:
-    """Hold the lock of a small file while the file is read, changed and written.
+    """Hold a lock while a small file is read, changed and written.
 
-    Two processes that do so cannot overwrite each other's changes. The lock is the file `.NAME.lock`
-    in the same folder. Raises StoreError if another process holds it for more than `patience`
-    seconds, or the folder cannot be written.
+    Two processes that do so cannot overwrite each other's changes. The lock is the file
+    `.NAME.lock` in the same folder. Raises StoreError if another process holds it for more than
+    `patience` seconds, or the folder cannot be written.
     """
     start = time.monotonic()
 

@@ -57,9 +57,10 @@ class PlainWriter:
 
 
 class PlainReader:
-    """Converter of plain data to dataclasses, which checks the data by the types of the fields.
+    """Converter of plain data to dataclasses.
 
-    Methods raise ValueError, TypeError or KeyError for data that does not fit the types.
+    The data is checked by the types of the fields. Methods raise ValueError, TypeError or KeyError
+    for data that does not fit the types.
 
     Parameters
     ----------

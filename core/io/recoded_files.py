@@ -46,9 +46,9 @@ def as_utf8(
     max_bytes: int | None = None,
     max_checked_bytes: int | None = None,
 ) -> FileSource:
-    """Return a text file as UTF-8 with line feeds and without a byte order mark.
+    """Return a text file as UTF-8 with line feeds and without a mark.
 
-    A file that is so already is returned itself.
+    A file that is so already is returned itself. A mark is a byte order mark.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ class _RecodedBytes(io.RawIOBase):
 
 
 def _non_utf8_piece(name: str, head: bytes, stream: UnpackedBytes, limit: int | None) -> bytes:
-    """Return the first piece that is not UTF-8; empty if all pieces are.
+    """Return the first piece that is not UTF-8. Empty if all pieces are.
 
     The piece begins with the line that has the first invalid byte. Only the first
     `limit` bytes are checked. `head` is the beginning, which is already read from

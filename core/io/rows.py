@@ -1,4 +1,4 @@
-"""Rows in SQLite files with a schema, such as those of evaluations and saved replies.
+"""Rows in SQLite files with a schema, such as saved replies.
 
 A `RowFile` makes the tables and columns that a file lacks, so files of earlier versions can be
 opened. A file of another program, or of a newer version, raises StoreError.
@@ -208,7 +208,7 @@ class RowFile:
             column_list = f" ({', '.join(columns)})" if columns else ""
             with self.raise_store_errors(), transaction(database):
                 database.executemany(
-                    f"INSERT OR REPLACE INTO {table}{column_list} VALUES ({_placeholders(rows[0])})",
+                    f"INSERT OR REPLACE INTO {table}{column_list} VALUES ({_marks(rows[0])})",
                     rows,
                 )
 
@@ -249,9 +249,10 @@ class RowFile:
         advice = ". The file was left as it is; move it away to start with an empty one."
         if self.schema.is_recomputable:
             advice = "; remove that file to start anew."
-        return f"{self._rows_and_file()} cannot be used ({error}){advice}"
+        return f"{self._subject()} cannot be used ({error}){advice}"
 
-    def _rows_and_file(self) -> str:
+    def _subject(self) -> str:
+        """Return the rows and the file as the subject of a sentence."""
         return f"{self.schema.rows_noun[:1].upper()}{self.schema.rows_noun[1:]} in {self.file}"
 
     def _prepare(self, database: SqliteDatabase) -> None:
@@ -296,7 +297,7 @@ class RowFile:
             )
         if version > self.schema.version:
             raise StoreError(
-                f"{self._rows_and_file()} were written by a newer Hopscope; update this one to open them."
+                f"{self._subject()} were written by a newer Hopscope; update this one to open them."
             )
         return bool(n_tables) or (application != 0 and application == self.schema.application)
 
@@ -333,9 +334,10 @@ def select_by_keys(
     for start in range(0, len(key_list), KEYS_PER_QUERY):
         batch = key_list[start : start + KEYS_PER_QUERY]
         yield from database.execute(
-            f"SELECT {', '.join(columns)} FROM {table} WHERE key IN ({_placeholders(batch)})", batch
+            f"SELECT {', '.join(columns)} FROM {table} WHERE key IN ({_marks(batch)})", batch
         )
 
 
-def _placeholders(values: Sequence[Any]) -> str:
+def _marks(values: Sequence[Any]) -> str:
+    """Return a question mark for each value, for an SQL statement."""
     return ", ".join("?" * len(values))

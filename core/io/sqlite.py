@@ -1,4 +1,4 @@
-"""SQLite files that several processes share, and that can be read on a disk that is read-only.
+"""SQLite files that several processes share and that may be read-only.
 
 `core.io.rows` adds schemas and messages to these functions.
 """
@@ -65,7 +65,7 @@ class SqliteDatabase(sqlite3.Connection):
 def open_database(
     file: Path, prepare: Callable[[SqliteDatabase], None], **options: Any
 ) -> SqliteDatabase:
-    """Open the database in a file, also on a disk that is full or mounted read-only.
+    """Open the database in a file, also on a full or read-only disk.
 
     On such a disk, the content can be read, every attempt to write raises, and without a file the
     database is empty.
@@ -98,7 +98,7 @@ def open_database(
 
 
 def _prepare(database: SqliteDatabase, prepare: Callable[[SqliteDatabase], None]) -> SqliteDatabase:
-    """Return a database after preparing it; it is closed if that fails."""
+    """Return a database after preparing it. It is closed if that fails."""
     try:
         prepare(database)
     except BaseException:
@@ -108,7 +108,9 @@ def _prepare(database: SqliteDatabase, prepare: Callable[[SqliteDatabase], None]
 
 
 def _open_unchanged(file: Path, options: Mapping[str, Any]) -> SqliteDatabase:
-    """Open a file without writing to it or next to it, or an empty database if there is none.
+    """Open a file without writing to it or next to it.
+
+    Without a file, an empty database is opened.
 
     Raises OSError and `sqlite3.Error`.
     """

@@ -66,9 +66,10 @@ def _stat(file: str) -> tuple[str, int, int, int] | None:
 
 
 class StampedCache(Generic[ValueT]):
-    """Cache of at most `size` values by key, each with the stamp of its files.
+    """Cache of values by key, each with the stamp of its files.
 
-    The least recently used value is dropped first. Threads may share the cache.
+    At most `size` values are cached. The least recently used value is dropped first. Threads may
+    share the cache.
     """
 
     def __init__(self, size: int = 256):

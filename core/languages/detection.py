@@ -1,4 +1,4 @@
-"""Language detection by script and function words, and by lingua if these do not decide.
+"""Language detection by script, function words and, in doubt, lingua.
 
 The language of a corpus, graph or question selects its stemmer, stop words and models.
 """
@@ -74,7 +74,7 @@ class Detection:
         return entry.name if entry is not None else self.code
 
     def words(self) -> str:
-        """Return the language in words: “German”, “German, with 30 % English”, “German, as chosen”."""
+        """Return the language in words: “German, with 30 % English”, “German, as chosen”."""
         entry = language(self.code)
         if entry is None:
             return "not recognised, read as English"
@@ -114,7 +114,7 @@ def detect_language(texts: Sequence[str]) -> Detection:
 
 
 def _draw_pieces(texts: Sequence[str]) -> Iterator[str]:
-    """Yield pieces of texts spread evenly over a list; several of each text if there are few."""
+    """Yield pieces of texts spread evenly over a list. Several of each text if there are few."""
     pieces_per_text = max(1, DETECTION.sample_pieces // max(1, len(texts)))
     text_step = max(1, -(-len(texts) // DETECTION.sample_pieces))
     for index in range(0, len(texts), text_step):
@@ -126,7 +126,7 @@ def _draw_pieces(texts: Sequence[str]) -> Iterator[str]:
 
 @lru_cache(maxsize=512)
 def language_of_question(question: str, use_scores: bool = True) -> str:
-    """Return the code of a question's language; empty if it cannot be decided.
+    """Return the code of a question's language. Empty if it cannot be decided.
 
     The arguments and rules are those of `detect_text_language`, with a cache.
 
@@ -139,7 +139,7 @@ def language_of_question(question: str, use_scores: bool = True) -> str:
 
 
 def detect_text_language(text: str, use_scores: bool = True) -> str:
-    """Return the code of a text's language; empty if it cannot be decided.
+    """Return the code of a text's language. Empty if it cannot be decided.
 
     The first of these rules that finds a language decides:
 
@@ -174,7 +174,7 @@ def detect_text_language(text: str, use_scores: bool = True) -> str:
 
 
 def _language_by_question_word(words: Sequence[str], candidates: Sequence[Language]) -> str:
-    """Return the only language that has the first word as a question or function word.
+    """Return the only language with the first word among its words.
 
     The result is empty if there are none or several such languages, or if the text is shorter or
     longer than one question.
@@ -224,7 +224,7 @@ def _choose_script(text: str) -> str:
 
 
 def _confidences(text: str) -> dict[str, float]:
-    """Return lingua's confidence in each known language, by code; empty if it is not installed."""
+    """Return lingua's confidence in each known language, by code. Empty if it is not installed."""
     detector = _detector()
     if detector is None:
         return {}
@@ -236,7 +236,7 @@ def _confidences(text: str) -> dict[str, float]:
 
 @cache
 def _detector() -> Any:
-    """Return lingua's detector of the known languages; None if it is not installed.
+    """Return lingua's detector of the known languages. None if it is not installed.
 
     It uses lingua's trigram models, which take 40 MB; all models take 600.
     """

@@ -42,7 +42,7 @@ class Language:
 
     @cached_property
     def kinds_by_question_phrase(self) -> dict[str, str]:
-        """What each question word or phrase asks for, the longest phrase first."""
+        """Kinds by question word or phrase, the longest phrase first."""
         kinds_by_phrase: dict[str, str] = {}
         for kind, phrases in (self.question_words or {}).items():
             kinds_by_phrase |= dict.fromkeys(phrases, kind)
@@ -84,18 +84,18 @@ def _make_language(code: str, row: dict) -> Language:
 
 
 def language(code: str) -> Language | None:
-    """Return the language of a code; None for an unknown or empty code."""
+    """Return the language of a code. None for an unknown or empty code."""
     return languages().get(code)
 
 
 def name_of(code: str) -> str:
-    """Return the name of a language; the code itself if it is unknown."""
+    """Return the name of a language. The code itself if it is unknown."""
     entry = language(code)
     return entry.name if entry is not None else code
 
 
 def known_code(text: str) -> str:
-    """Return the code of a language that a text names by its code or English name.
+    """Return the code of a language from its code or English name.
 
     Raises BadParameter for any other text; the message suggests the most similar code or name.
 

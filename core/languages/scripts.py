@@ -1,4 +1,4 @@
-"""Scripts of texts, such as Latin and Kana, and the letters of scripts without word blanks."""
+"""Scripts of texts, and the letters of scripts without blanks between words."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def count_letters(text: str) -> Counter[str]:
 
 
 def find_script(text: str) -> str:
-    """Return the script of at least half of a text's letters; empty if there is none.
+    """Return the script of at least half of a text's letters. Empty if there is none.
 
     Kana and Chinese characters (“Han”) together are Japanese, which is returned as “Kana”.
 

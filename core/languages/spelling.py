@@ -156,7 +156,7 @@ def fold(text: str) -> str:
 
 
 def strip_typography(text: str) -> str:
-    """Return a text with plain forms of its signs and digits; case, letters and accents stay.
+    """Return a text with plain signs and digits. Case, letters and accents stay.
 
     >>> from core.languages.spelling import strip_typography
     >>> strip_typography("“Ann” O’Neil") == strip_typography('"Ann" O`Neil'), strip_typography("Stone–Hill")
@@ -181,7 +181,7 @@ def strip_typography(text: str) -> str:
 
 
 def fold_with_offsets(text: str) -> tuple[str, Sequence[int]]:
-    """Return a folded text, and for each of its characters the offset in the original text.
+    """Return a folded text with the original offset of each character.
 
     The last offset is the length of the original text. The text is folded letter by letter, so “2½”
     becomes “21/2”, not “2 1/2” as by `fold`.
@@ -202,7 +202,7 @@ def fold_with_offsets(text: str) -> tuple[str, Sequence[int]]:
 
 
 def end_offset(offsets: Sequence[int], end: int) -> int:
-    """Return the offset in the original text at which the folded text before `end` ends.
+    """Return the original offset at which the folded text before `end` ends.
 
     `offsets` are those of `fold_with_offsets`. `end` is at least 1.
     """
@@ -213,7 +213,7 @@ def end_offset(offsets: Sequence[int], end: int) -> int:
 
 
 def strip_accents(text: str) -> str:
-    """Return a text without case, typography and accents; punctuation and spaces stay.
+    """Return a text without case, typography and accents. Punctuation and spaces stay.
 
     >>> from core.languages.spelling import strip_accents
     >>> strip_accents("Café Noir"), strip_accents("C++"), strip_accents("x²")
@@ -334,8 +334,8 @@ def row_pattern(answer: str) -> str:
     """Return a regular expression of RE2 that selects texts which may contain an answer.
 
     The expression matches every text in which `contains_text` finds the normalised answer, and some
-    others. It matches the answer's longest word, with signs allowed between its letters, and must be
-    used without case. It is empty if the answer has no letter or digit.
+    others. It matches the answer's longest word, with signs allowed between its letters, and must
+    be used without case. It is empty if the answer has no letter or digit.
     """
     words = ("".join(filter(str.isalnum, word)) for word in answer.split())
     word = max(words, key=len, default="")[:MAX_PATTERN_LETTERS]
@@ -407,7 +407,7 @@ def _drop_punctuation(text: str, punctuation: dict[int, int | None]) -> str:
 
 
 def _normalize_numbers(text: str) -> str:
-    """Return a folded text with numbers in one form, and control characters for their marks."""
+    """Return a folded text with numbers in one form, marked by control characters."""
     if "^" in text:
         text = CARET_EXPONENT.sub(lambda match: match[1].translate(SUPERSCRIPTS), text)
     if "\n" in text:
@@ -420,7 +420,8 @@ def _normalize_numbers(text: str) -> str:
 def _normalize_number(match: re.Match[str]) -> str:
     """Return a number, or several numbers with marks between them, in one form.
 
-    A last mark is a decimal point unless the marks group thousands: 1,234 is 1234, but 1,23 is 1.23.
+    A last mark is a decimal point unless the marks group thousands: 1,234 is 1234, but 1,23 is
+    1.23.
     """
     digits = re.split(r"\D", match[0])
     marks = re.sub(r"\d", "", match[0])
@@ -446,7 +447,7 @@ def _normalize_number(match: re.Match[str]) -> str:
 
 
 def _is_grouped(digits: list[str], marks: Iterable[str]) -> bool:
-    """Return whether equal marks group digits by three, or as in India by two and last three."""
+    """Return whether equal marks group digits by three, or as in India."""
     kinds = set(marks)
     if len(kinds) != 1 or not kinds <= {".", ",", "'"}:
         return False
@@ -476,7 +477,7 @@ def _number_continues(text: str, start: int, end: int) -> bool:
 
 
 def _is_digit(sign: str) -> bool:
-    """Return whether a character is a digit, also a raised or lowered one, or a raised sign."""
+    """Return whether a character is a digit of any height, or a raised sign."""
     return bool(sign) and (sign.isdigit() or sign in "⁻⁺")
 
 

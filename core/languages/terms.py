@@ -1,4 +1,4 @@
-"""Words of a text for search and comparison: case-folded, split or stemmed by the language."""
+"""Words of a text for search: case-folded, split or stemmed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def plain_words(text: str) -> list[str]:
 
 
 def search_terms(text: str, code: str = "") -> list[str]:
-    """Return the words of a text in the form in which an index of words holds them.
+    """Return the words of a text as an index of words has them.
 
     The text is split at all characters but letters and digits, thus at `.`, `_` and `->` too. In
     scripts without blanks, and in Korean, the words are each letter and each pair of neighbours. In
@@ -109,7 +109,7 @@ def _split_unspaced(text: str, known_language: Language) -> list[str]:
 
 @cache
 def _load_rjieba() -> Any:
-    """Return rjieba, which splits Chinese by a dictionary; None if it is not installed."""
+    """Return rjieba, which splits Chinese by a dictionary. None if it is not installed."""
     try:
         import rjieba
     except ImportError:

@@ -1,7 +1,7 @@
-"""Questions with known answers, read from files of published sets or of a person's own.
+"""Questions of published sets or a person's own, read from files.
 
-`read_question_file` recognises the format. The modules `rows`, `table` and `topics` read the formats;
-`forms`, `answers`, `gold` and `values` read the parts of a row that several formats share.
+`read_question_file` recognises the format. The modules `rows`, `table` and `topics` read the
+formats; `forms`, `answers`, `gold` and `values` read the parts of a row that several formats share.
 """
 
 from core.questions.gold import GOLD_KEYS

@@ -1,4 +1,4 @@
-"""Correct answers in a row of a question set, each with one or several accepted names."""
+"""Correct answers in a row of a question set, with their names."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def known_answers(
 
 
 def _find_groups(row: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, list[list[Any]]]:
-    """Return the key of the answers, and the groups of names as the file has them."""
+    """Return the key of the answers, and the groups of names."""
     short_answers = _short_answers(row)
     if short_answers:
         return SHORT_ANSWERS_KEY, short_answers
@@ -94,7 +94,7 @@ def _find_groups(row: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, list
 
 
 def _short_answers(row: Mapping[str, Any]) -> list[list[Any]]:
-    """Return the groups of names in ALCE's forms; empty if the row has none."""
+    """Return the groups of names in ALCE's forms. Empty if the row has none."""
     pairs = [pair for pair in as_list(row.get(QA_PAIRS_KEY)) if isinstance(pair, Mapping)]
     groups = [_to_list(pair[SHORT_ANSWERS_KEY]) for pair in pairs if pair.get(SHORT_ANSWERS_KEY)]
     if groups:

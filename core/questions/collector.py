@@ -85,7 +85,7 @@ class QuestionCollector:
         return tuple(name for name in self.present_keys if name not in self.read_keys)
 
     def left_out_notes(self) -> tuple[str, ...]:
-        """Return a sentence about the questions that were left out; empty if none was."""
+        """Return a sentence about the questions that were left out. Empty if none was."""
         if not self.unanswerable_count:
             return ()
         questions = f"{self.unanswerable_count:,} questions that are"

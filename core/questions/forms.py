@@ -1,4 +1,4 @@
-"""Conversion of rows of question sets and evaluation tools to flat rows with the usual keys.
+"""Conversion of rows of question sets and tools to the usual keys.
 
 Rows may be nested, hold several questions, or use keys of their own. `core.questions.rows` and
 `core.questions.table` read the converted rows.
@@ -66,10 +66,10 @@ def usual_name(name: str) -> str:
 def question_rows(row: Row) -> list[Row]:
     """Return the questions of a row as rows with the usual keys.
 
-    A row of several questions becomes a row for each, with the values that they share. The questions
-    are under `questions` (QuALITY), in the `paragraphs` of SQuAD, or by id under `queries`
-    (LlamaIndex). Any other row becomes one row. Its question and answer may be in objects of their
-    own (LangSmith, Langfuse), whose fields become fields of the row.
+    A row of several questions becomes a row for each, with the values that they share. The
+    questions are under `questions` (QuALITY), in the `paragraphs` of SQuAD, or by id under
+    `queries` (LlamaIndex). Any other row becomes one row. Its question and answer may be in objects
+    of their own (LangSmith, Langfuse), whose fields become fields of the row.
 
     >>> from core.questions.forms import question_rows
     >>> question_rows({"article": "Once.",
@@ -123,9 +123,9 @@ def _llama_index_rows(row: Row) -> Iterator[Row]:
 
 
 def _flatten_row(row: Row) -> Row:
-    """Return a row with the fields of its question and answer objects, under usual names.
+    """Return a row with the fields of its question and answer objects.
 
-    Of several fields with one usual name, the first is used.
+    They get their usual names. Of several fields with one usual name, the first is used.
     """
     flat_row: dict[str, Any] = {}
     for key, value in row.items():
@@ -145,7 +145,7 @@ def _flatten_row(row: Row) -> Row:
 
 
 def _parse_object(value: Any) -> Row | None:
-    """Return a value that is an object, or a text of one; None for any other value."""
+    """Return a value that is an object, or a text of one. None for any other value."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         value = next(iter(as_list(value)), None)
     return value if isinstance(value, Mapping) else None

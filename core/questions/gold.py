@@ -1,4 +1,4 @@
-"""Passages in a row of a question set: those that the row includes, and the gold passages.
+"""Passages in a row of a question set: included ones and gold passages.
 
 Gold passages are the documents or texts that the answer rests on.
 """
@@ -97,7 +97,7 @@ def passages(row: Row) -> list[Passage]:
 
 
 def _single_passage(row: Row, text: str) -> list[Passage]:
-    """Return the only text of a row as a passage; an empty list if it is blank."""
+    """Return the only text of a row as a passage. An empty list if it is blank."""
     metadata = row.get("meta")
     title = _first_text(row, PASSAGE_TITLE_KEYS) or _first_text(
         metadata if isinstance(metadata, Mapping) else {}, PASSAGE_TITLE_KEYS
@@ -114,7 +114,8 @@ def gold_passages_of(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
     Each is an id, a title, or a title, a line break and a text. The title is empty if only the text
     is known. They come from the first of these sources that has any:
 
-    - the first of `keys` with a value: ids, titles, or objects with a title or an id, and maybe a text.
+    - the first of `keys` with a value: ids, titles, or objects with a title or an id, and maybe a
+      text.
     - the reference contexts (RAGAS), which are texts.
     - the titles in `supporting_facts` (HotpotQA).
     - title and text of the included passages that are marked by `is_supporting` (MuSiQue).
@@ -137,7 +138,7 @@ def gold_passages_of(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
 
 
 def _listed_passages(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of the passages under the first of some keys that has any."""
+    """Return the names of passages under the first key that has any."""
     for key in keys:
         names: dict[str, None] = {}
         for item in as_list(row.get(key)):
@@ -188,7 +189,7 @@ def _passage_names(value: Any, key: str) -> list[str]:
 
 
 def _to_passage(value: Any, key: str) -> Passage | None:
-    """Convert a passage in a form of a published set; None if it has no text.
+    """Convert a passage in a form of a published set. None if it has no text.
 
     Raises UnfitRow for any other form.
     """

@@ -79,7 +79,7 @@ class QuestionFile:
     columns: tuple[str, ...] = ()
 
     def note(self, name: str = "") -> str:
-        """Return sentences on what was left out and not read; empty if all was read.
+        """Return sentences on what was left out and not read. Empty if all was read.
 
         `name` replaces the file's name in the text.
         """
@@ -133,8 +133,8 @@ def read_question_file(
 ) -> QuestionFile:
     """Read the questions of a file, plain or packed.
 
-    A question without an id gets `name-` and its line from 1. The line is also appended to an id that
-    occurs again. Answers keep their order, without repeats.
+    A question without an id gets `name-` and its line from 1. The line is also appended to an id
+    that occurs again. Answers keep their order, without repeats.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def read_question_file(
 def _open_text(
     path: FilePath, max_bytes: int | None, encoding: str = "", note: Note = ignore_note
 ) -> FilePath | FileSource:
-    """Return a file of questions as UTF-8; a columnar file is returned unchanged."""
+    """Return a file of questions as UTF-8. A columnar file is returned unchanged."""
     return path if is_columnar(path) else decode_if_certain(path, note, encoding, max_bytes)
 
 
@@ -234,10 +234,10 @@ def questions_of_row(
     format: str = "auto",
     gold: Sequence[str] = (),
 ) -> Iterator[tuple[str, Question]]:
-    """Yield the questions of a row, each with the row's position `where` in the file.
+    """Yield the questions of a row, each with the row's position `where`.
 
-    Unanswerable questions are left out. `collector` counts them, and notes the keys with a value and
-    those that were read. Raises BadInput.
+    Unanswerable questions are left out. `collector` counts them, and notes the keys with a value
+    and those that were read. Raises BadInput.
     """
     for question_row in question_rows(row):
         collector.note_keys(
@@ -297,10 +297,10 @@ def text_without_brackets(
 def _recognise_format(path: FilePath | FileSource, max_bytes: int | None, has_names: bool) -> str:
     """Return the format of a file, by its first lines.
 
-    It is `auto` for rows of JSON or Parquet, as each row is recognised separately. It is `csv` for a
-    table, which has a known header or whose columns the caller names (`has_names`). Else it is the
-    text format that most of the lines fit, or MetaQA's, whose reader then raises an error with the
-    line. Raises BadInput if no format fits and the lines have more than two columns.
+    It is `auto` for rows of JSON or Parquet, as each row is recognised separately. It is `csv` for
+    a table, which has a known header or whose columns the caller names (`has_names`). Else it is
+    the text format that most of the lines fit, or MetaQA's, whose reader then raises an error with
+    the line. Raises BadInput if no format fits and the lines have more than two columns.
     """
     if holds_rows(path, max_bytes):
         if has_names:
@@ -325,7 +325,7 @@ def _recognise_format(path: FilePath | FileSource, max_bytes: int | None, has_na
 
 
 def format_of_lines(name: str, lines: Sequence[str]) -> tuple[str, float]:
-    """Return the format that the first lines of a file fit best, and the share of fitting lines.
+    """Return the format that most lines fit, and the share of these lines.
 
     `name` is the file's name. The share is from 0 to 1.
     """
@@ -394,7 +394,7 @@ def _read_pathquestion(columns: list[str]) -> Question | None:
 
 
 def _parse_answer_set(text: str) -> tuple[str, ...] | None:
-    """Return the answers of `answer(answer1/answer2/)`; None for a text of another form.
+    """Return the answers of `answer(answer1/answer2/)`. None for a text of another form.
 
     Names may have brackets too. The bracket that opens the set is the first one after a name that
     is itself in the set.

@@ -216,7 +216,7 @@ def _first_has_key(value: Any, key: str) -> bool:
 
 
 def _hops(row: Row) -> int | None:
-    """Return the number of hops in a row; None if it has no positive whole number."""
+    """Return the number of hops in a row. None if it has no positive whole number."""
     hops = row.get("hops")
     return hops if isinstance(hops, int) and not isinstance(hops, bool) and hops > 0 else None
 
@@ -277,7 +277,9 @@ def _correct_option(row: Row, options: Sequence[str]) -> tuple[str, ...]:
 
 
 def _texts_in_list(row: Row, list_key: str, *keys: str) -> tuple[str, ...]:
-    """Return the texts of the objects in a list, each under the first of `keys` with a value."""
+    """Return the texts of the objects in a list.
+
+    Each is under the first of `keys` with a value."""
     texts: list[str] = []
     for item in list_of_objects(row, list_key):
         texts += first_texts(item, *keys)

@@ -212,7 +212,7 @@ def _first_cell(row: Mapping[str, Any], *keys: str) -> str:
 
 
 def _split_cell(cell: str) -> tuple[str, ...]:
-    """Return the different values of a cell: a list of JSON or Python, or parts between bars."""
+    """Return the values of a cell: a list of JSON or Python, or parts between bars."""
     parts = as_list(cell) if cell.startswith("[") else [cell]
     # A cell that begins with a bracket, but is no list, is split at bars like any other.
     texts = cell.split(VALUE_SEPARATOR) if parts == [cell] else map(str, parts)
@@ -269,12 +269,12 @@ def _rows(
 
 
 def _likely_separator(line: str) -> str:
-    """Return the separator of a line without known names: a tab, else the most frequent mark."""
+    """Return the separator of an unknown line: a tab, else the most frequent mark."""
     return "\t" if "\t" in line else max(COLUMN_SEPARATORS, key=line.count)
 
 
 def _cells(line: str, separator: str) -> list[str]:
-    """Return the cells of a line; empty if it cannot be read as CSV."""
+    """Return the cells of a line. Empty if it cannot be read as CSV."""
     try:
         return next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
     except csv.Error:
@@ -321,7 +321,7 @@ def _find_columns(
 
 
 def _indices(names: Sequence[str], column: str, spellings: Sequence[str]) -> list[int]:
-    """Return the indices of a column by its usual names, else at most one by names of tools."""
+    """Return the indices of a column by its usual names, else by names of tools."""
     indices = [index for index, name in enumerate(names) if name in spellings]
     if indices:
         return indices
@@ -347,7 +347,7 @@ def _check_answers_named(file: str, header: Sequence[str], columns: Mapping[str,
 def _check_misspelt(
     file: str, header: Sequence[str], columns: Mapping[str, int], missing_columns: Sequence[str]
 ) -> None:
-    """Raise BadInput if an unread column seems to be a missing one with a misspelt name."""
+    """Raise BadInput if an unread column seems to be a misspelt missing one."""
     for index, name in enumerate(map(usual_name, header)):
         if index in columns.values():
             continue

@@ -47,7 +47,7 @@ def are_queries(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def read_query(columns: Sequence[str]) -> Question | None:
-    """Return the query of a line with its id; None if the line has not two columns."""
+    """Return the query of a line with its id. None if the line has not two columns."""
     return Question(columns[1].strip(), columns[0].strip()) if len(columns) == 2 else None
 
 
@@ -61,8 +61,8 @@ def read_topics(
 ) -> Iterator[tuple[str, Question]]:
     """Yield the queries of a file of TREC topics, each with its position, such as `line 3`.
 
-    The topic's number is the id. The query is the first of `QUERY_FIELDS` with a text. Raises BadInput
-    for a file that is too large, and for a topic without a text.
+    The topic's number is the id. The query is the first of `QUERY_FIELDS` with a text. Raises
+    BadInput for a file that is too large, and for a topic without a text.
     """
     with open_unpacked(file, watch, max_bytes) as stream:
         data = stream.read(MAX_TOPICS_FILE_BYTES + 1)

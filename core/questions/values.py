@@ -16,7 +16,7 @@ Row = Mapping[str, Any]
 
 
 class UnfitRow(ValueError):
-    """Error for a row that cannot be read as a question; the message says why."""
+    """Error for a row that cannot be read as a question. The message says why."""
 
 
 def text_of(value: Any, key: str = "text") -> str:
@@ -34,10 +34,10 @@ def text_of(value: Any, key: str = "text") -> str:
 
 
 def first_texts(row: Row, *keys: str) -> tuple[str, ...]:
-    """Return the texts under the first of `keys` that has a value, without blank ones.
+    """Return the texts under the first of `keys` that has a value.
 
-    The value may be a list or one text. The result is empty if no key has a value. Raises UnfitRow
-    for a value that is no text.
+    Blank texts are left out. The value may be a list or one text. The result is empty if no key has
+    a value. Raises UnfitRow for a value that is no text.
     """
     key = next((key for key in keys if row.get(key) not in (None, "")), None)
     if key is None:
@@ -48,7 +48,7 @@ def first_texts(row: Row, *keys: str) -> tuple[str, ...]:
 
 
 def first_text(row: Row, *keys: str) -> str:
-    """Return the text under the first of `keys` that has a value, on one line.
+    """Return the line under the first of `keys` that has a value.
 
     Raises UnfitRow if no key has a value, or the first one is blank or no text.
     """
@@ -62,15 +62,16 @@ def first_text(row: Row, *keys: str) -> str:
 
 
 def id_of(row: Row, *keys: str) -> str:
-    """Return the id under the first of `keys` that has a value; empty if none has."""
+    """Return the id under the first of `keys` that has a value. Empty if none has."""
     return next((text_of(row[key], key).strip() for key in keys if row.get(key) is not None), "")
 
 
 def as_list(value: Any) -> list[Any]:
     """Return a value as a list: lists stay, None becomes empty, and others become one item.
 
-    HuggingFace stores a list of objects as an object of equally long lists, which is converted back.
-    A text is parsed if it is a list or an object in JSON or Python, as in the cells of tables.
+    HuggingFace stores a list of objects as an object of equally long lists, which is converted
+    back. A text is parsed if it is a list or an object in JSON or Python, as in the cells of
+    tables.
 
     >>> from core.questions.values import as_list
     >>> as_list({"title": ["Ann", "Bo"], "sent_id": [0, 1]})
@@ -93,7 +94,7 @@ def as_list(value: Any) -> list[Any]:
 
 
 def list_of_objects(row: Row, key: str) -> list[Row]:
-    """Return the list of objects under `key`; empty if the key is absent.
+    """Return the list of objects under `key`. Empty if the key is absent.
 
     Raises UnfitRow if the list has any other item.
     """

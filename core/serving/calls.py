@@ -1,7 +1,7 @@
-"""Calls that programs and agents make over HTTP or MCP, with plain data of bounded size.
+"""Calls of programs and agents over HTTP or MCP, with bounded plain data.
 
-Arguments are checked, and a wrong one raises BadInput. `methods` are ids of the catalogue of methods
-or lines of operators as text.
+Arguments are checked, and a wrong one raises BadInput. `methods` are ids of the catalogue of
+methods or lines of operators as text.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def describe_field_fault(location: Iterable[object], kind: str, message: str) ->
 
 
 def find_source(graph: str = "", corpus: str = "") -> AnswerSource:
-    """Return the graph or the corpus of a name; the graph of MetaQA if neither is named.
+    """Return the graph or the corpus of a name. The graph of MetaQA if neither is named.
 
     Raises BadInput if both are named.
 
@@ -151,8 +151,8 @@ def compare(
 
     Returns
     -------
-    The comparison, with texts cut at `SERVING.max_reply_text_characters`. `verdict` is a text on the
-    step at which the correct answer was lost.
+    The comparison, with texts cut at `SERVING.max_reply_text_characters`. `verdict` is a text on
+    the step at which the correct answer was lost.
 
     Raises
     ------
@@ -227,7 +227,7 @@ def explain_loss(
     entities: Sequence[str] = (),
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Explain at which step each method lost the known answers, or on documents the gold passages.
+    """Explain at which step each method lost the known answers or gold passages.
 
     Parameters
     ----------
@@ -318,8 +318,8 @@ def evaluate(
 
     Returns
     -------
-    `run` (its id), `rows` (each `method`, the number of `questions` that were scored, and the `means`
-    by metric) and `recommendation`, which is empty if the figures do not decide.
+    `run` (its id), `rows` (each `method`, the number of `questions` that were scored, and the
+    `means` by metric) and `recommendation`, which is empty if the figures do not decide.
 
     Raises
     ------

@@ -81,7 +81,8 @@ def make_api(engine: Engine, key: str) -> FastAPI:
     """
 
     def check_key(credentials: Credentials) -> None:
-        # The comparison takes the same time for every wrong key, so the key cannot be guessed by time.
+        # The comparison takes the same time for every wrong key, so the key cannot be guessed by
+        # time.
         if credentials is None or not secrets.compare_digest(
             credentials.credentials.encode(), key.encode()
         ):

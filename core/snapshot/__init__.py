@@ -30,8 +30,8 @@ SNAPSHOT_VERSION = 1
 def freeze_all(states: Iterable[State], graph) -> dict[str, Any]:
     """Return several states as JSON-serialisable data, with shared data written once.
 
-    Equal states give equal data. Scores keep seven significant digits. Ids are those of `graph`, whose
-    digest is saved with them.
+    Equal states give equal data. Scores keep seven significant digits. Ids are those of `graph`,
+    whose digest is saved with them.
     """
     writer = StateWriter()
     rows = [writer.fields(state) for state in states]
@@ -83,7 +83,9 @@ def thaw_all(snapshot: Mapping[str, Any], graph=None) -> tuple[State, ...]:
 
 
 def excerpt(graph, states: Iterable[State]) -> dict[str, Any]:
-    """Return the part of a graph to which states refer, with the known answers, as plain data.
+    """Return the part of a graph to which states refer, as plain data.
+
+    The known answers are part of it.
 
     `ExcerptGraph.thaw` makes a graph of it.
     """

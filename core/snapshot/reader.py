@@ -32,8 +32,8 @@ EARLIER_FIELD_NAMES = {"aside": "waiting"}  # present names of fields, by those 
 class StateReader(plain_data.PlainReader):
     """Reader of one snapshot, which makes states by the types that their classes declare.
 
-    Shared objects and paths are made once. Methods raise the errors of `PlainReader`, and IndexError
-    for a missing row of a table.
+    Shared objects and paths are made once. Methods raise the errors of `PlainReader`, and
+    IndexError for a missing row of a table.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class StateReader(plain_data.PlainReader):
         return self._paths[row]
 
     def _read_paths(self, columns: Mapping[str, Sequence[int]]) -> list[Path]:
-        """Return for each row the path that ends with it; see `StateWriter` for the columns."""
+        """Return the path that ends with each row. `StateWriter` describes the columns."""
         paths: list[Path] = []
         edges = columns["edge"]  # -1 for the first row of a path, which has only a node
         nodes = self._ids("node", columns["node"]).tolist()

@@ -27,10 +27,10 @@ class StateWriter(plain_data.PlainWriter):
     Attributes
     ----------
     tables : the plain data of shared objects, by the names of `SHARED_TABLES`.
-    paths : columns with a row for the last hop of each path, and of each beginning of a path. `before`
-        is the row of the path without that hop, `node` the last node, `edge` the last edge, and
-        `forward` 1 if the hop follows the direction of its triple. For a path of one node, `before`
-        and `edge` are -1.
+    paths : columns with a row for the last hop of each path, and of each beginning of a path.
+        `before` is the row of the path without that hop, `node` the last node, `edge` the last
+        edge, and `forward` 1 if the hop follows the direction of its triple. For a path of one
+        node, `before` and `edge` are -1.
     ids : the ids that occur in the written states, by kind.
     """
 
@@ -49,7 +49,7 @@ class StateWriter(plain_data.PlainWriter):
         self._written: list[Any] = []
 
     def fields(self, instance: Any) -> dict[str, Any]:
-        """Return the fields of an object that are not at their default, and collect its ids."""
+        """Return the fields that are not at their default, and collect ids."""
         if isinstance(instance, ContextTable | AnswerPoint):
             self.ids[instance.kind].update(map(int, instance.items))
         if isinstance(instance, Excerpt):
@@ -81,7 +81,7 @@ class StateWriter(plain_data.PlainWriter):
         return super().value(value)
 
     def _shared_row(self, shared: Any) -> int:
-        """Return the index of a shared object in its table, and add it if it is not there."""
+        """Return the index of a shared object in its table. It is added if missing."""
         if id(shared) in self._shared_rows:
             return self._shared_rows[id(shared)]
         self._written.append(shared)
@@ -130,7 +130,7 @@ class StateWriter(plain_data.PlainWriter):
         return data
 
     def _path_row(self, path: Path) -> int:
-        """Return the row of a path's last hop, and add the rows that are missing."""
+        """Return the row of a path's last hop. Missing rows are added."""
         # The path stays alive, and its `id` its own, as an object in `_written` has it.
         row = self._path_rows.get(id(path))
         if row is None:
@@ -141,7 +141,7 @@ class StateWriter(plain_data.PlainWriter):
         return row
 
     def _row_index(self, path_row: tuple) -> int:
-        """Return the index of a row of `paths`, and add the row if it is not there."""
+        """Return the index of a row of `paths`. The row is added if missing."""
         row = self._rows.get(path_row)
         if row is None:
             row = self._rows[path_row] = len(self._rows)
