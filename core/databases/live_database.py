@@ -171,7 +171,7 @@ class LiveDatabase:
         """A sentence for screens on the address and the limits of a neighbourhood."""
         settings = self.settings
         return (
-            f"Asked live at {self.address.title}: of each question {_hops_text(settings.hops)} around "
+            f"Asked live at {self.address.title}: of each question {_hops(settings.hops)} around "
             f"its entities, at most {settings.edges:,} triples, {settings.each:,} each way at an "
             "entity."
         )
@@ -342,7 +342,7 @@ class LiveDatabase:
         settings = self.settings
         yield (
             f"{LIVE_NOTE_START}{_count_text(graph.n_edges, 'triple')} within "
-            f"{_hops_text(settings.hops)} of {names}, from {self.address.title}."
+            f"{_hops(settings.hops)} of {names}, from {self.address.title}."
         )
         if part.cut_things:
             subject_and_verb = "entity has" if len(part.cut_things) == 1 else "entities have"
@@ -408,7 +408,7 @@ def _note_incomplete(reason: str) -> str:
     return f" Not all names or degrees could be looked up. {reason}" if reason else ""
 
 
-def _hops_text(number: int) -> str:
+def _hops(number: int) -> str:
     return _count_text(number, "hop")
 
 

@@ -1,7 +1,7 @@
 """Rows of JSON files.
 
 They are the objects of JSON Lines, of an array, or of an array within an object. The readers of
-questions, documents, runs and graphs use it. Large files are read row by row.
+questions, documents, runs and graphs use this module. Large files are read row by row.
 """
 
 from __future__ import annotations
