@@ -91,7 +91,7 @@ class HttpReply:
     def read(self, size: int = -1) -> bytes:
         """Return at most `size` of the next bytes. Empty at the end.
 
-        Fewer are returned if `size` is negative or more than `HTTP_REPLY.piece_bytes`.
+        At most `HTTP_REPLY.piece_bytes` are returned, also if `size` is negative.
         """
         piece_size = HTTP_REPLY.piece_bytes if size < 0 else min(size, HTTP_REPLY.piece_bytes)
         while len(self._buffer) < piece_size and not self._is_at_end:
