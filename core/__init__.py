@@ -12,6 +12,6 @@ __version__ = "0.9.0"
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 # Libraries that report their usage over the network are silenced before they are imported.
-from core.io.usage_reports import keep_quiet
+from core.io.usage_reports import disable_usage_reports
 
-keep_quiet()
+disable_usage_reports()

@@ -17,7 +17,7 @@ from core.serving.calls import SERVING, find_source, open_question
 from hopscope.comparing import MethodLike, to_method
 from hopscope.session import engine, wait_for_job
 
-# One tuple per item: id, text, score, metadata.
+# For each item: id (empty for a path), text, score (None without one) and metadata.
 RetrievedItems = list[tuple[str, str, float | None, dict[str, Any]]]
 
 
@@ -64,7 +64,8 @@ def retrieve_items(
     (lane,) = comparison_dict(job.comparison)["lanes"]
     if lane["error"]:
         raise HopscopeError(lane["error"])
-    hits, limit = lane["hits"], max(1, min(items, SERVING.max_lane_items))
+    hits = lane["hits"]
+    limit = max(1, min(items, SERVING.max_lane_items))
     if not hits.get("chunk") and lane["paths"]:
         return [
             ("", path["text"], path["score"], {"kind": "path", "nodes": path["nodes"]})
@@ -95,7 +96,7 @@ def to_langchain(method: MethodLike, *, graph: str = "", corpus: str = "", items
     Returns
     -------
     BaseRetriever
-        Its documents have the ids of the passages. Their metadata holds the `score`.
+        Its documents have the ids of the passages, and their scores as `score` in the metadata.
 
     Raises
     ------

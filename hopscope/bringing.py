@@ -31,9 +31,9 @@ def graph(
     *,
     progress: bool = True,
 ) -> KnowledgeGraph:
-    """Save a graph of triples under a name.
+    """Save a graph of triples under a new name.
 
-    Rows of the files that were left out or guessed are reported as Python warnings.
+    Notes on rows of the files that were left out, and on guesses, are reported as Python warnings.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def graph(
 
 
 def _paths(value: object) -> list[Path] | None:
-    """Return a path or a list of paths as a list of files; None for any other value."""
+    """Return a path or a list of paths as a list of files. None for any other value."""
     if isinstance(value, str | Path):
         return [Path(value)]
     if isinstance(value, Sequence) and value:
@@ -91,10 +91,11 @@ def corpus(
     title: str = "",
     progress: bool = True,
 ) -> Corpus:
-    """Open a corpus, after adding the given documents to it.
+    """Open a corpus, after adding documents to it if any are given.
 
-    Files are added to a corpus that exists, as `hopscope corpus add` does. Texts by id always make
-    a new corpus. Notes on the files that were read are reported as Python warnings.
+    Files are added to the corpus, as `hopscope corpus add` does, which makes it if it does not
+    exist. A dict of texts always makes a new corpus. Notes on the files are reported as Python
+    warnings.
 
     Parameters
     ----------
@@ -102,7 +103,7 @@ def corpus(
         Name of the corpus.
     documents : path, list of paths, dict or None
         Files, folders or zips in any format of docs/formats.md, or a dict of texts by document id.
-        None opens the corpus as it is.
+        None only opens the corpus.
     title : str
         Title of a new corpus.
     progress : bool
@@ -226,4 +227,4 @@ def _warn(sentences: Iterable[str]) -> None:
     import warnings
 
     for sentence in sentences:
-        warnings.warn(sentence, stacklevel=3)
+        warnings.warn(sentence, stacklevel=3)  # the line of the user's call

@@ -1,4 +1,4 @@
-"""Comparison of several methods on one question."""
+"""Comparison of several methods on one question: `compare` and its results."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 __all__ = ["Comparison", "HopscopeError", "Lane", "compare", "methods"]
+# A method by its id or text, as an object, as one operator, or as a function of the user.
 MethodLike = str | Method | Line | Operator | Callable[[dict], Any]
 RESULT_COLUMNS = ("method", "kind", "rank", "id", "text", "score")  # of `Comparison.rows`
 
@@ -40,7 +41,7 @@ RESULT_COLUMNS = ("method", "kind", "rank", "id", "text", "score")  # of `Compar
 class Lane:
     """Result of one method for the question.
 
-    It is a view of a part of `Comparison.data`.
+    It gives access to a part of `Comparison.data`.
 
     Attributes
     ----------
@@ -60,8 +61,8 @@ class Lane:
     def answers(self) -> list[str]:
         """Answers of the method, best first.
 
-        The language model's answer if one was asked. Else the names that the graph reader returns,
-        or on documents the excerpt that answers.
+        They are the language model's answer if one was asked. Otherwise they are the names that the
+        graph reader returns, or on documents the excerpt that answers. Empty without any of these.
         """
         if self.data["answer"]:
             return [self.data["answer"]]
@@ -76,10 +77,9 @@ class Lane:
 
     @property
     def hits(self) -> dict[str, list[dict[str, Any]]]:
-        """Retrieved items that are no paths, best first.
+        """Retrieved items that are no paths, by kind: chunk, node, relation, community.
 
-        A list of dicts with `id`, `score`, `text` and `source` for each kind: chunk, node,
-        relation, community.
+        The items of a kind are dicts with `id`, `score`, `text` and `source`, best first.
         """
         return self.data["hits"]
 
@@ -90,12 +90,12 @@ class Lane:
 
     @property
     def seconds(self) -> float:
-        """Run time of the operators, without waiting and without work that is done once."""
+        """Run time of the operators, without waiting and work that later questions reuse."""
         return sum(step["seconds"] for step in self.data["operators"])
 
     @property
     def error(self) -> str:
-        """A sentence that says why the method failed; empty if it did not."""
+        """A sentence on why the method failed. Empty if it did not fail."""
         return self.data["error"] or ""
 
     def __repr__(self) -> str:
@@ -148,8 +148,8 @@ class Comparison:
         Returns
         -------
         list of dict
-            Each with `method`, `kind`, `rank` (from 1), `id`, `text` and `score`. A path has an
-            empty id.
+            Each with `method`, `kind`, `rank` (from 1, for each kind), `id`, `text` and `score`. A
+            path has an empty id. The score is None if the method ranks without scores.
         """
         rows = []
         for lane in self.lanes:
@@ -190,8 +190,8 @@ class Comparison:
     def to_run(self, kind: str = "chunk", question: str = "q") -> str:
         """Return the hits of one kind as a run in the format of TREC.
 
-        A line holds question id, Q0, item, rank, score and method. Without scores, the score is the
-        reciprocal of the rank.
+        A line has question id, Q0, item, rank, score and method. The score of an item without one
+        is the reciprocal of its rank. An item without an id is named by its text.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ def compare(
         if isinstance(methods, str | Method | Line | Operator) or callable(methods)
         else list(methods)
     )
-    selected = [to_method(one, source) for one in method_list or source.default_methods]
+    selected = [to_method(method, source) for method in method_list or source.default_methods]
     source_question = open_question(
         engine(), source, question, tuple(entities), tuple(answers), tuple(gold), llm, seed
     )
@@ -324,7 +324,7 @@ def methods(words: str = "") -> dict[str, str]:
 
 
 def to_method(method: MethodLike, source: AnswerSource) -> Method:
-    """Return the `Method` of any value that `compare` accepts as a method.
+    """Return the `Method` that a value accepted by `compare` stands for.
 
     Parameters
     ----------
@@ -353,6 +353,7 @@ def to_method(method: MethodLike, source: AnswerSource) -> Method:
     if isinstance(method, Operator):
         method = Line((method,))
     if isinstance(method, Line):
+        # Classes that are not in the registry are the user's own.
         for operator_class in {type(part) for part in method.parts()} - set(OPERATORS.values()):
             _disable_cache(operator_class)
         return method_of_line(method, methods_by_id, ())
@@ -375,12 +376,13 @@ _run_numbers = count(1)
 def _disable_cache(operator_class: type[Operator]) -> None:
     """Make operators of a user's class run again in each comparison.
 
-    The class may have been redefined under its name since, and so may the functions that it calls.
+    The class may have been redefined under its name since the last comparison, and so may the
+    functions that it calls. A new stamp makes cached results invalid.
     """
-    run = f"run {next(_run_numbers)}"
+    run_label = f"run {next(_run_numbers)}"
 
     def stamp(self: Operator, graph: Any, environment: Any) -> str:
-        return run
+        return run_label
 
     operator_class.is_reusable = False
     operator_class.stamp = stamp  # type: ignore[method-assign]

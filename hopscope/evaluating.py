@@ -1,4 +1,4 @@
-"""Evaluation of several methods on sets of questions."""
+"""Evaluation of several methods on sets of questions: `evaluate` and its results."""
 
 from __future__ import annotations
 
@@ -43,12 +43,13 @@ class Evaluation:
         Returns
         -------
         list of dict
-            Each with `method`, `questions` (the number scored) and the mean of every metric that
-            has a value for any method; None where a method has none.
+            Each with `method`, `questions` (the number of scored questions) and the mean of every
+            metric that has a value for any method; None if this method has none.
         """
         return self._rows(self.summary.reported_metrics)
 
     def _rows(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """Return rows with those of the metrics that have a value for any method."""
         table = self.summary.table(names)
         measured = [
             name
@@ -153,7 +154,7 @@ class Evaluation:
         return "" if advice is None else " ".join((advice.headline, *advice.details))
 
     def _default_table(self) -> pandas.DataFrame:
-        """The metrics that the page Evaluate shows first."""
+        """A data frame with the metrics that the page Evaluate shows first."""
         import pandas
 
         return pandas.DataFrame(self._rows(self.summary.defaults.table_metrics))
@@ -178,7 +179,7 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate methods on a sample of a question set.
 
-    Each answer is saved at once. The same call continues a run that was stopped.
+    Each answer is saved when it is there. The same call continues a run that was stopped.
 
     Parameters
     ----------
@@ -224,7 +225,7 @@ def evaluate(
         if isinstance(methods, str) or not isinstance(methods, Sequence)
         else list(methods)
     )
-    selected = [to_method(one, source) for one in method_list]
+    selected = [to_method(method, source) for method in method_list]
     plan = make_plan(
         selected, questions, sample, engine().graph, graph=graph, seed=seed, model=llm, judge=judge
     )

@@ -1,4 +1,7 @@
-"""HTML of a comparison without scripts: one card per lane and one SVG picture of the paths."""
+"""HTML of a comparison without scripts: one card per lane and one SVG picture of the paths.
+
+Notebooks show it for a `Comparison`. A lane is the result of one method.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,15 @@ from core.graph.algorithms.igraph_seed import seed_igraph
 from core.languages.spelling import name_key, normalize
 
 MAX_LISTED_ITEMS = 5  # paths or hits that a card names
-MAX_DRAWN_NODES = 24  # most nodes in the picture
+MAX_DRAWN_NODES = 24
 # All lengths are in pixels.
-SVG_WIDTH, SVG_HEIGHT = 960, 360
-SVG_MARGINS = (110, 36)  # left and right, top and bottom
-EDGE_SAMPLES = 24  # An edge is sampled at `EDGE_SAMPLES` - 1 points, which names should not cover.
-LETTER_WIDTH = 6.2  # approximate
-LABEL_ASCENT, LABEL_DESCENT = 10, 3  # heights of a label above and below its baseline
+SVG_WIDTH = 960
+SVG_HEIGHT = 360
+SVG_MARGINS = (110, 36)  # at the left and right, and at the top and bottom
+EDGE_PARTS = 24  # parts of an edge, between which labels should not cover it
+LETTER_WIDTH = 6.2  # of a label, on average
+LABEL_ASCENT = 10  # height of a label above its baseline
+LABEL_DESCENT = 3  # and below
 # Candidate positions of a label, preferred first: offset to the right and downwards from its node,
 # and its anchor.
 LABEL_SIDES = (
@@ -34,7 +39,7 @@ LABEL_SIDES = (
     (0, -25, "middle"),
     (0, 34, "middle"),
 )
-# Share of a label's width that lies left of its position, by anchor.
+# Share of a label's width that is left of its position, by anchor.
 LEFT_SHARES = {"start": 0.0, "middle": 0.5, "end": 1.0}
 Box = tuple[float, float, float, float]  # left, top, right, bottom in pixels
 # Colours of the lanes, used in turn.
@@ -118,7 +123,7 @@ def _card(lane: Mapping[str, Any], colour: str, data: Mapping[str, Any]) -> str:
 
 
 def _answer_html(lane: Mapping[str, Any], known_answers: Sequence[str]) -> str:
-    """Return the answer of a lane, with a mark if it can be compared with known answers."""
+    """Return the answer of a lane, with a tick or cross if answers are known."""
     names = [lane["answer"]] if lane["answer"] else (lane["reader_answers"] or [])[:3]
     text = ", ".join(names) or (lane["excerpt"] or {}).get("text", "")
     if not text:
@@ -131,6 +136,7 @@ def _answer_html(lane: Mapping[str, Any], known_answers: Sequence[str]) -> str:
 
 
 def _items_html(lane: Mapping[str, Any]) -> str:
+    """Return the first paths of a lane, else its first hits, as a list."""
     texts = [path["text"] for path in lane["paths"]] or [
         hit["text"] for hits in lane["hits"].values() for hit in hits
     ]
@@ -141,16 +147,16 @@ def _items_html(lane: Mapping[str, Any]) -> str:
 
 
 def _funnel_html(lane: Mapping[str, Any]) -> str:
-    """Return how many known answers are left at each stage; empty if none are known."""
-    stages = {name: alive for name, alive in (lane["funnel"] or {}).items() if alive is not None}
-    counts = ", ".join(f"{escape(name)} {len(alive)}" for name, alive in stages.items())
+    """Return how many known answers are left after each stage. Empty if none are known."""
+    funnel = {stage: names for stage, names in (lane["funnel"] or {}).items() if names is not None}
+    counts = ", ".join(f"{escape(stage)} {len(names)}" for stage, names in funnel.items())
     return f'<div class="small">correct answers left: {counts}</div>' if counts else ""
 
 
 def svg(data: Mapping[str, Any]) -> str:
-    """Return one SVG picture of the first paths of all lanes; empty without paths.
+    """Return one SVG picture of the first paths of all lanes. Empty without paths.
 
-    A node has one position for all lanes. The edges of a lane have its colour.
+    A node has the same position for all lanes. The edges of a lane have the lane's colour.
 
     Parameters
     ----------
@@ -206,21 +212,21 @@ def svg(data: Mapping[str, Any]) -> str:
 def _labels(
     positions: Mapping[str, tuple[float, float]], steps: Iterable[tuple[str, str, str]]
 ) -> Iterator[tuple[str, tuple[float, float], str]]:
-    """Place the label of each node where it covers least.
+    """Yield the label of each node with the position at which it covers least.
 
-    Each label takes the position of `LABEL_SIDES` that covers the smallest area of nodes, edges,
-    earlier labels and the outside of the picture. Ties go to the earlier position.
+    A label gets the position of `LABEL_SIDES` at which it covers the smallest area of nodes, edges,
+    earlier labels and the outside of the picture. Of equal ones, the earlier position is chosen.
 
-    Returns
-    -------
-    The shortened name, the position in pixels and the anchor of each label.
+    Yields
+    ------
+    The shortened name, the position in pixels, and the anchor of the label.
     """
     taken_boxes = [(x - 8, y - 8, x + 8, y + 8) for x, y in positions.values()]
     for head, tail, _ in steps:
         (x, y), (to_x, to_y) = positions[head], positions[tail]
         dots = [
             (x + share * (to_x - x), y + share * (to_y - y))
-            for share in (step / EDGE_SAMPLES for step in range(1, EDGE_SAMPLES))
+            for share in (step / EDGE_PARTS for step in range(1, EDGE_PARTS))
         ]
         taken_boxes += [(dot_x - 3, dot_y - 3, dot_x + 3, dot_y + 3) for dot_x, dot_y in dots]
     for name, (x, y) in positions.items():
@@ -230,9 +236,11 @@ def _labels(
         for right, down, anchor in LABEL_SIDES:
             left = x + right - width * LEFT_SHARES[anchor]
             box = (left, y + down - LABEL_ASCENT, left + width, y + down + LABEL_DESCENT)
-            beyond_sides = max(0.0, -box[0], box[2] - SVG_WIDTH)
-            beyond_ends = max(0.0, -box[1], box[3] - SVG_HEIGHT)
-            covered = beyond_sides * (LABEL_ASCENT + LABEL_DESCENT) + beyond_ends * SVG_WIDTH
+            # Width and height of the part beyond the picture. A cut above or below is weighted by
+            # the picture's width, so that it is avoided most.
+            cut_width = max(0.0, -box[0], box[2] - SVG_WIDTH)
+            cut_height = max(0.0, -box[1], box[3] - SVG_HEIGHT)
+            covered = cut_width * (LABEL_ASCENT + LABEL_DESCENT) + cut_height * SVG_WIDTH
             covered += sum(_overlap(box, other) for other in taken_boxes)
             candidates.append((covered, box, (x + right, y + down), anchor))
         _, box, point, anchor = min(candidates, key=itemgetter(0))
@@ -252,12 +260,13 @@ def _steps(
 ) -> tuple[dict[tuple[str, str, str], set[int]], dict[str, None]]:
     """Collect the edges and nodes to draw from the paths of all lanes.
 
-    The lanes take turns, best paths first. A path that would exceed `MAX_DRAWN_NODES` nodes is
-    skipped.
+    Lanes are read in turn: the best path of each, then the second best, and so on. A path with
+    which there would be more than `MAX_DRAWN_NODES` nodes is skipped.
 
     Returns
     -------
-    The indices of the lanes that take each edge (head, tail, relation), and the nodes.
+    For each edge (head, tail, relation), the indices of the lanes whose paths have it; and the
+    nodes.
     """
     steps: dict[tuple[str, str, str], set[int]] = {}
     nodes: dict[str, None] = {}
@@ -275,7 +284,7 @@ def _steps(
 def _positions(
     nodes: list[str], steps: Mapping[tuple[str, str, str], Any]
 ) -> dict[str, tuple[float, float]]:
-    """Return a position for each node, the same in every process."""
+    """Return a position in pixels for each node, the same in every process."""
     import igraph
 
     indices = {name: index for index, name in enumerate(nodes)}

@@ -1,4 +1,4 @@
-"""Engine and progress bars that all calls of a process share."""
+"""The engine that all calls of a process share, and progress bars for its jobs."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from core.watch import Watch
 if TYPE_CHECKING:
     from core.engine import Engine
 
-BAR_UPDATE_SECONDS = 0.1  # seconds between two updates of a progress bar
-CANCEL_WAIT_SECONDS = 10  # most seconds to wait until a cancelled job has ended
+BAR_UPDATE_SECONDS = 0.1  # between two updates of a progress bar
+CANCEL_WAIT_SECONDS = 10  # longest wait for the end of a cancelled job
 
 
 @lru_cache(maxsize=1)
@@ -25,17 +25,16 @@ def engine() -> Engine:
 
 
 class WorkProgress:
-    """A context manager that shows the progress of long work.
+    """Context manager that shows the progress of long work in a notebook or terminal.
 
-    It draws a bar in notebooks and terminals. Its `with` block gets a `Watch`, to which the work
-    reports.
+    Its `with` block gets a `Watch`, to which the work reports. A bar appears after one second.
 
     Parameters
     ----------
     text : str
         The words before the bar, until the work reports others.
     visible : bool
-        False draws nothing.
+        False shows no bar.
     """
 
     def __init__(self, text: str, visible: bool = True):
@@ -48,7 +47,7 @@ class WorkProgress:
             desc=text,
             leave=False,
             disable=not is_drawn,
-            delay=1.0,
+            delay=1.0,  # seconds, so that short work shows no bar
             bar_format="{desc} {bar} {percentage:3.0f}%",
         )
 

@@ -126,7 +126,7 @@ def published_form(path: FilePath, columns: Mapping[str, str] | None = None) -> 
     try:
         if not holds_rows(path):
             return ""
-        rows = file_rows(path, max_bytes=MAX_PUBLISHED_BYTES, longest=MAX_QUESTION_ROW_BYTES)
+        rows = file_rows(path, max_bytes=MAX_PUBLISHED_BYTES, max_line_bytes=MAX_QUESTION_ROW_BYTES)
         first_rows = [row for _, row in islice(rows, RECOGNITION_ROWS)]
     except BadInput:
         return ""  # the reader of the file reports the fault
@@ -346,7 +346,9 @@ def read_graphrag_bench(
     -----
     Xiang et al., 2025.
     """
-    for where, row in file_rows(path, watch, MAX_PUBLISHED_BYTES, longest=MAX_QUESTION_ROW_BYTES):
+    for where, row in file_rows(
+        path, watch, MAX_PUBLISHED_BYTES, max_line_bytes=MAX_QUESTION_ROW_BYTES
+    ):
         with RowErrors(path, where):
             builder.whole_texts.add(builder.add(row["corpus_name"], row["context"]))
     return builder.documents, _read_sets(path, sets, gold_keys=("source",))
@@ -416,4 +418,4 @@ def _read_sets(
 
 
 def _read_questions(path: FilePath, name: str, gold_keys: Sequence[str] = ()) -> QuestionFile:
-    return read_question_file(path, name, most=MAX_PUBLISHED_BYTES, gold=(*GOLD_KEYS, *gold_keys))
+    return read_question_file(path, name, max_bytes=MAX_PUBLISHED_BYTES, gold=(*GOLD_KEYS, *gold_keys))

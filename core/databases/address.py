@@ -1,4 +1,4 @@
-"""Addresses of databases, and their keys."""
+"""Addresses of SPARQL endpoints and Bolt databases, and their keys."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Address:
     ----------
     kind : `SPARQL` or `BOLT`.
     url : the address to which the driver connects.
-    title : its name in messages.
+    title : name of the database in messages.
     database : name of the database, if a Bolt server has several.
     """
 
@@ -36,10 +36,11 @@ class Address:
     database: str = ""
 
     def key(self, variable: str = "") -> str:
-        """Return the key of the database, `name:password` or a token; empty if there is none.
+        """Return the key of the database, `name:password` or a token. Empty if there is none.
 
-        It is read from an environment variable HOPSCOPE_KEY_..., else from the file of keys. Raises
-        ModelUnavailable if the variable holds no key for this address.
+        `variable` names the environment variable with the key, HOPSCOPE_KEY_... If it is empty, the
+        key is read from the file of keys. Raises ModelUnavailable if the variable holds no key for
+        this address.
         """
         return (
             read_key_variable(variable, self.url, self.title) if variable else saved_key(self.url)
@@ -52,7 +53,7 @@ class Address:
 
 
 def is_address(text: str) -> bool:
-    """Return whether a text is the address of a database rather than a file."""
+    """Return whether a text is the address of a database, not a path."""
     return "://" in text
 
 

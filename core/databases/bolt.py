@@ -1,4 +1,4 @@
-"""Copy a database with the Bolt protocol and Cypher into a GraphML file.
+"""Queries to databases over Bolt, in Cypher, and copies as GraphML.
 
 Such databases are Neo4j, Memgraph, ArcadeDB and others.
 """
@@ -32,32 +32,40 @@ from core.graph.readers.graphml import (
 DRIVER_ADVICE = with_command(
     "The driver of databases that speak Bolt is not installed here.", "pip install neo4j"
 )
-# properties that name a node without any of the usual ones
+# Properties that name a node without a label, name or title, in lower case.
 OTHER_NAMES = ("id", "uuid", "fullname", "code")
 NODE_PROPERTIES = tuple(sorted({*NODE_LABELS, *OTHER_NAMES, *NODE_ATTRIBUTES_READ}))
 EDGE_PROPERTIES = tuple(sorted({*EDGE_LABELS, *EDGE_ATTRIBUTES_READ} - {"type"}))
-NODES_PER_REQUEST = 1_000
+NODES_PER_REQUEST = 1_000  # in a request for their properties
 RECORDS_PER_FETCH = 500  # records that the driver fetches at a time
 CHECK_SECONDS = 0.2  # between two checks for cancellation
-MAX_PROPERTY_CHARACTERS = 20_000
+EDGES_PROGRESS_SHARE = 0.7  # of the progress of a copy; the nodes take the rest
+MAX_PROPERTY_CHARACTERS = 20_000  # copied of a value
 NON_XML_CHARACTERS = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# Cypher functions; the second is for older servers
+# Cypher functions that return the id of a node; the second is for older servers.
 ID_FUNCTION = "elementId"
 OLD_ID_FUNCTION = "id"
+# The properties of a node or relationship whose keys are in a parameter, as pairs of key and value.
 PROPERTIES_PATTERN = "[k IN keys({0}) WHERE toLower(k) IN ${1} | [k, {0}[k]]]"
-ALL_EDGES_QUERY = "MATCH (a)-[r]->(b) RETURN {id}(a), type(r), {id}(b), {taken} LIMIT $most"
-NODES_QUERY = "MATCH (n) WHERE {id}(n) IN $ids RETURN {id}(n), labels(n), keys(n), {taken}"
+ALL_EDGES_QUERY = "MATCH (a)-[r]->(b) RETURN {id}(a), type(r), {id}(b), {pairs} LIMIT $max_rows"
+NODES_QUERY = "MATCH (n) WHERE {id}(n) IN $ids RETURN {id}(n), labels(n), keys(n), {pairs}"
 
 
 def driver_fault() -> str:
-    """Return the reason why no such database can be queried here; empty if one can."""
+    """Return why no database can be queried over Bolt. Empty if the driver is installed."""
     return "" if importlib.util.find_spec("neo4j") else DRIVER_ADVICE
 
 
 class BoltDatabase:
-    """A database that is only read, in a transaction that is rolled back.
+    """A database over Bolt, which is only read: each query is rolled back.
 
-    Methods raise BadInput with a sentence that names the database.
+    Methods raise BadInput with a sentence that names the database, and the errors of the limits.
+
+    Parameters
+    ----------
+    address : address of the database.
+    key : `name:password` or a token; empty for none.
+    limits : limits of all replies together.
     """
 
     def __init__(self, address: Address, key: str, limits: CopyLimits):
@@ -70,10 +78,11 @@ class BoltDatabase:
         logging.getLogger("neo4j").setLevel(logging.CRITICAL)
 
     def records(self, query: str, **parameters: Any) -> Iterator[list[Any]]:
-        """Yield the records of a query.
+        """Yield the records of a query, each a list of its values.
 
-        Another thread reads them, so that waiting for a silent database can end.
+        Another thread reads them, so that waiting for a silent database can be cancelled.
         """
+        # Batches of records, then None or an error. Few batches are read ahead, to save memory.
         batches: Queue[list[list[Any]] | Exception | None] = Queue(4)
         abandoned = threading.Event()
         threading.Thread(
@@ -130,6 +139,7 @@ class BoltDatabase:
 
     @contextmanager
     def _transaction(self) -> Iterator[Any]:
+        """Yield a transaction that is rolled back at the end of the block."""
         import neo4j
 
         name, colon, password = self._key.partition(":")
@@ -159,7 +169,7 @@ class BoltDatabase:
                     transaction.rollback()
 
     def _fault(self, error: Exception) -> str:
-        """Return the driver's error as a sentence, without the query and the key."""
+        """Return a sentence on an error of the driver, without the query and the key."""
         from neo4j import exceptions
 
         title = self.address.title
@@ -186,9 +196,16 @@ def copy_bolt(
 ) -> list[str]:
     """Write the relationships of a database, or of a query, and their nodes as GraphML.
 
-    Only the properties that the reader of GraphML uses are requested. A node without the property
-    label, name or title is named by its property id, uuid, fullName or code. A query must return
-    relationships or paths.
+    Only the properties that `core.graph.readers.graphml` reads are requested. A node without the
+    property label, name or title is named by its property id, uuid, fullName or code.
+
+    Parameters
+    ----------
+    address : address of the database.
+    key : `name:password` or a token; empty for none.
+    limits : limits of the copy.
+    file : the file to write.
+    query : a Cypher query that returns relationships or paths; empty for all relationships.
 
     Returns
     -------
@@ -236,7 +253,9 @@ def write_edges_graphml(
 
     Parameters
     ----------
-    id : the Cypher function that returns ids.
+    file : the file to write.
+    database : the database.
+    id : name of the Cypher function that returns ids.
     edges : source, type, target and properties of each.
     total : the expected number of edges, if known.
 
@@ -255,11 +274,12 @@ def write_edges_graphml(
         for edge in edges:
             _write_edge(out, *edge)
             n_written += 1
-            nodes.update(((edge[0], None), (edge[2], None)))
+            nodes |= {edge[0]: None, edge[2]: None}  # a dict keeps the order
             if not n_written % RECORDS_PER_FETCH:
+                expected = min(limits.triples, total or limits.triples)
                 limits.watch.report(
                     f"{n_written:,} relationships",
-                    0.7 * min(1.0, n_written / min(limits.triples, total or limits.triples)),
+                    EDGES_PROGRESS_SHARE * min(1.0, n_written / expected),
                 )
         notes = _write_nodes(out, database, id, list(nodes))
         out.write("</graph></graphml>\n")
@@ -267,7 +287,7 @@ def write_edges_graphml(
 
 
 def id_function(database: BoltDatabase) -> str:
-    """Return the Cypher function that gives the ids of nodes."""
+    """Return the name of the server's Cypher function for ids."""
     try:
         next(database.records(f"MATCH (n) RETURN {ID_FUNCTION}(n) LIMIT 1"), None)
     except BadInput as error:
@@ -278,7 +298,7 @@ def id_function(database: BoltDatabase) -> str:
 
 
 def _query_number(database: BoltDatabase, query: str) -> int | None:
-    """Return the number that a query returns, or None if the database returns none."""
+    """Return the number that a query returns. None if it fails or returns anything else."""
     with suppress(BadInput, ValueError, TypeError):
         [[number]] = database.records(query)
         return int(number)
@@ -290,9 +310,9 @@ def _edges(
 ) -> Iterator[tuple[Any, str, Any, list[Any]]]:
     """Yield source, type, target and properties of each relationship, without repetitions."""
     if not query:
-        all_edges = ALL_EDGES_QUERY.format(id=id, taken=PROPERTIES_PATTERN.format("r", "wanted"))
+        all_edges = ALL_EDGES_QUERY.format(id=id, pairs=PROPERTIES_PATTERN.format("r", "keys"))
         for record in database.records(
-            all_edges, wanted=list(EDGE_PROPERTIES), most=database.limits.triples + 1
+            all_edges, keys=list(EDGE_PROPERTIES), max_rows=database.limits.triples + 1
         ):
             yield record[0], record[1], record[2], record[3]
         return
@@ -355,12 +375,13 @@ class _CopiedProperties:
 def _write_nodes(out: TextIO, database: BoltDatabase, id: str, ids: list[Any]) -> list[str]:
     """Write the nodes of these ids.
 
-    Returns sentences on their names and on properties that were not copied.
+    Returns sentences on their names, and on properties that were not copied.
     """
-    query = NODES_QUERY.format(id=id, taken=PROPERTIES_PATTERN.format("n", "wanted"))
+    query = NODES_QUERY.format(id=id, pairs=PROPERTIES_PATTERN.format("n", "keys"))
     tally = _CopiedProperties()
     for start in range(0, len(ids), NODES_PER_REQUEST):
-        database.limits.watch.report("Nodes", 0.7 + 0.3 * start / len(ids))
+        progress = EDGES_PROGRESS_SHARE + (1 - EDGES_PROGRESS_SHARE) * start / len(ids)
+        database.limits.watch.report("Nodes", progress)
         _write_batch(out, database, query, ids[start : start + NODES_PER_REQUEST], tally)
     return tally.notes()
 
@@ -368,8 +389,11 @@ def _write_nodes(out: TextIO, database: BoltDatabase, id: str, ids: list[Any]) -
 def _write_batch(
     out: TextIO, database: BoltDatabase, query: str, ids: list[Any], tally: _CopiedProperties
 ) -> None:
-    """Write each node that the database still has, then the deleted ones."""
-    records = database.records(query, ids=ids, wanted=list(NODE_PROPERTIES))
+    """Write a batch of nodes.
+
+    Nodes that were deleted meanwhile are written without data, as edges refer to them.
+    """
+    records = database.records(query, ids=ids, keys=list(NODE_PROPERTIES))
     seen_ids: set[Any] = set()
     for node_id, labels, keys, properties in records:
         if node_id in seen_ids:
@@ -386,7 +410,7 @@ def _write_batch(
         data = f"{label_data}{name_data}{_properties(other_properties)}"
         out.write(f"<node id={quoteattr(_text(node_id))}>{data}</node>\n")
     for node_id in ids:
-        if node_id not in seen_ids:  # it was deleted in the meantime
+        if node_id not in seen_ids:
             out.write(f"<node id={quoteattr(_text(node_id))}/>\n")
 
 
@@ -404,6 +428,7 @@ def _naming_property(properties: list[Any]) -> tuple[str, str]:
 
 
 def _properties(pairs: list[Any]) -> str:
+    """Return the data elements of properties with texts, numbers or lists as values."""
     return "".join(
         _data(str(key).lower(), value)
         for key, value in pairs
@@ -417,12 +442,12 @@ def _data(key: str, value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return a value as text that XML can hold, cut if it is long."""
+    """Return a value as text that XML can hold, cut to `MAX_PROPERTY_CHARACTERS`."""
     return NON_XML_CHARACTERS.sub("", str(value))[:MAX_PROPERTY_CHARACTERS]
 
 
 def _size(value: Any) -> int:
-    """Return the approximate number of transferred bytes of a value."""
+    """Return roughly how many bytes of a reply a value takes."""
     if isinstance(value, str | bytes):
         return len(value)
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""Look up nodes by name, and their relationships, in a database over Bolt."""
+"""Look-ups of nodes by name, and of their relationships, in a database over Bolt."""
 
 from __future__ import annotations
 
@@ -23,31 +23,32 @@ from core.graph.readers.graphml import NODE_LABELS
 from core.graph.readers.triple_file import TripleFile
 
 NODES_PER_EDGE_REQUEST = 64  # nodes per request for relationships
-MAX_ID_NAMES = 20  # with more names, none is looked up as an id
+MAX_ID_NAMES = 20  # more names are spans of a question, and none of them is looked up as an id
 NAME_WITH_ID = re.compile(r".{1,500} \(([^\s()]{1,200})\)")
-MAX_ALIKE_NODES = 50  # nodes whose names differ only in case
+MAX_ALIKE_NODES = 50  # nodes returned for names that differ only in case
 EXACT_NAME_QUERY = "MATCH (n) WHERE {tests} RETURN {id}(n), [{properties}] LIMIT 10000"
 ANY_CASE_QUERY = (
-    "MATCH (n) WITH n, [k IN keys(n) WHERE toLower(k) IN $keys | toString(n[k])] AS said "
-    "WHERE any(one IN said WHERE toLower(one) IN $names) RETURN {id}(n), said LIMIT $most"
+    "MATCH (n) WITH n, [k IN keys(n) WHERE toLower(k) IN $keys | toString(n[k])] AS spellings "
+    "WHERE any(spelling IN spellings WHERE toLower(spelling) IN $names) "
+    "RETURN {id}(n), spellings LIMIT $max_rows"
 )
 IDS_QUERY = "MATCH (n) WHERE {id}(n) IN $ids RETURN {id}(n)"
 DEGREES_QUERY = "MATCH (n)-[r]-() WHERE {id}(n) IN $ids RETURN {id}(n), count(r)"
 OUT_EDGES_QUERY = (
     "MATCH (a)-[r]->(b) WHERE {id}(a) IN $ids WITH a, collect([{id}(r), type(r), {id}(b), "
-    "{taken}])[..$most] AS some RETURN {id}(a), some"
+    "{pairs}])[..$max_rows] AS some_edges RETURN {id}(a), some_edges"
 )
 IN_EDGES_QUERY = OUT_EDGES_QUERY.replace("-[r]->", "<-[r]-")
 
 
 class BoltLookup(DatabaseLookup):
-    """A database over Bolt. Ids are those of its own function."""
+    """Look-ups in a database over Bolt. Ids of nodes are those that `id_function` returns."""
 
     def __init__(self, database: BoltDatabase):
         self.database = database
         self.limits = database.limits
         self.things_per_request = NODES_PER_EDGE_REQUEST
-        self._id = id_function(database)
+        self._id = id_function(database)  # name of a Cypher function
 
     def find_named(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
         """Return nodes whose property label, name or title is one of these texts."""
@@ -60,7 +61,7 @@ class BoltLookup(DatabaseLookup):
     def find_alike(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
         """Return nodes by name, ignoring case, in any property that names nodes.
 
-        A name that is an id, or ends in one as `Paris (4:a:7)`, is looked up as this id.
+        A name that is an id, or ends in one, as `Paris (4:a:7)` does, is looked up as this id.
         """
         by_id = self._find_by_ids(names) if len(names) <= MAX_ID_NAMES else {}
         names = [name for name in names if name not in by_id]
@@ -68,15 +69,16 @@ class BoltLookup(DatabaseLookup):
             return by_id
         lower = {name.lower() for name in names}
         keys = [*NODE_LABELS, *OTHER_NAMES]
+        query = ANY_CASE_QUERY.format(id=self._id)
         records = self.database.records(
-            ANY_CASE_QUERY.format(id=self._id), keys=keys, names=list(lower), most=MAX_ALIKE_NODES
+            query, keys=keys, names=list(lower), max_rows=MAX_ALIKE_NODES
         )
         return {**by_id, **self._by_name(records, lower, lambda name: str(name).lower())}
 
     def _find_by_ids(self, names: Sequence[str]) -> dict[str, list[Any]]:
-        """Return the nodes whose ids are the names, or are at the end of the names.
+        """Return the nodes whose ids are the names or end them in brackets.
 
-        The result is empty if the database does not accept one of the texts as an id.
+        The result is empty if the database refuses one of the texts as an id.
         """
         name_by_id: dict[str, str] = {}
         for name in names:
@@ -84,7 +86,7 @@ class BoltLookup(DatabaseLookup):
             name_by_id[match[1] if match else name] = name
         ids: list[Any] = list(name_by_id)
         if self._id != ID_FUNCTION:
-            ids = [int(id) for id in ids if id.isdecimal()]
+            ids = [int(id) for id in ids if id.isdecimal()]  # the older function returns numbers
         if not ids:
             return {}
         with suppress(BadInput):
@@ -94,12 +96,16 @@ class BoltLookup(DatabaseLookup):
 
     @staticmethod
     def _by_name(
-        records: Iterable[list[Any]], keys: set[str], form: Any
+        records: Iterable[list[Any]], keys: set[str], make_key: Any
     ) -> Mapping[str, Collection[Any]]:
-        """Return the nodes of records by their first name whose `form` is one of the keys."""
+        """Return the nodes of records by name.
+
+        A record has a node and its names. The first name for which `make_key` returns one of `keys`
+        is used.
+        """
         nodes_by_name: dict[str, dict[Any, None]] = {}
         for node, node_names in records:
-            names = [name for name in node_names if name is not None and form(name) in keys]
+            names = [name for name in node_names if name is not None and make_key(name) in keys]
             if names:
                 nodes_by_name.setdefault(str(names[0]), {})[node] = None
         return {name: list(nodes) for name, nodes in nodes_by_name.items()}
@@ -114,21 +120,21 @@ class BoltLookup(DatabaseLookup):
         """Return True, as every node can be queried."""
         return True
 
-    def edges(self, things: Sequence[Any], each: int) -> tuple[list[DatabaseEdge], set[Any]]:
+    def edges(self, things: Sequence[Any], max_each: int) -> tuple[list[DatabaseEdge], set[Any]]:
         """Return the relationships out of nodes, then those into them."""
         edges: list[DatabaseEdge] = []
-        full: set[Any] = set()
+        cut_nodes: set[Any] = set()
         for query in (OUT_EDGES_QUERY, IN_EDGES_QUERY):
-            text = query.format(id=self._id, taken=PROPERTIES_PATTERN.format("r", "wanted"))
+            text = query.format(id=self._id, pairs=PROPERTIES_PATTERN.format("r", "keys"))
             for node, rows in self.database.records(
-                text, ids=list(things), wanted=list(EDGE_PROPERTIES), most=each + 1
+                text, ids=list(things), keys=list(EDGE_PROPERTIES), max_rows=max_each + 1
             ):
-                if len(rows) > each:
-                    full.add(node)
-                for key, kind, other, properties in rows[:each]:
+                if len(rows) > max_each:
+                    cut_nodes.add(node)
+                for key, kind, other, properties in rows[:max_each]:
                     head, tail = (node, other) if query is OUT_EDGES_QUERY else (other, node)
                     edges.append(DatabaseEdge(key, head, tail, (head, kind, tail, properties)))
-        return edges, full
+        return edges, cut_nodes
 
     def write(
         self, folder: Path, edges: Iterable[DatabaseEdge], starts: Sequence[Any]

@@ -1,4 +1,4 @@
-"""Copy a graph from a database into a file of triples."""
+"""Copies of graphs from databases into files, which the readers of graphs then read."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def copy_graph(
 ) -> TripleFile:
     """Write the triples of a database, or of a query, into a file in `folder`.
 
-    Things are named by their labels (rdfs:label and others; in Neo4j the properties label, name or
-    title).
+    Nodes are named by their labels: in RDF rdfs:label and others, over Bolt the properties label,
+    name or title.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def copy_graph(
     key : password or API key, or the name of the environment variable that holds it.
     query : query in the language of the database; empty for the whole database.
     language : code of the labels' language; for SPARQL only.
-    literals : one of `LITERAL_USES`; for SPARQL only.
+    literals : one of `core.graph.readers.rdf.LITERAL_USES`; for SPARQL only.
 
     Returns
     -------

@@ -1,7 +1,8 @@
 """Graphs in databases that are queried live.
 
-Nothing is copied beforehand. For each question the neighbourhood of its entities is fetched into a
-graph in memory, with ids and degrees of its own.
+Nothing is copied beforehand. For each question, the neighbourhood of its entities is fetched into a
+graph in memory, with ids and degrees of its own. The settings of such a database are in the file
+`live.toml` of the graph's folder.
 """
 
 from __future__ import annotations
@@ -48,11 +49,12 @@ from core.watch import NO_WATCH, Watch
 LIVE_FILE = "live.toml"
 LIVE_NOTE_START = "Asked live: "  # begins the sentences on what was fetched
 MAX_NEIGHBOURHOODS = 16  # cached for a database; the least recently used are dropped
-# Spans of a question that are looked up as names.
-MAX_SPAN_WORDS = 8
-MAX_QUESTION_SPANS = 300
+MAX_SPAN_WORDS = 8  # of a span of a question that is looked up as a name
+MAX_QUESTION_SPANS = 300  # of a long question, the shortest spans are looked up
+# The characters of a word behind its letters, as in Mother!
 WORD_END = re.compile(r"\S{0,20}")
 BRACKETED_NAME = re.compile(r"\[([^\[\]]{1,500})\]")
+# The largest values of settings; 1 is the smallest.
 SETTING_BOUNDS = {"hops": 6, "each": 10_000, "edges": 500_000, "seconds": 600.0}
 
 
@@ -64,12 +66,14 @@ class LiveSettings:
 
     Parameters
     ----------
+    address : address of the database.
+    direction : direction in which the edges of the graph are followed.
     key : name of the environment variable with the key; the key itself is in no file.
-    language, literals : as for a copy.
+    language, literals : language of the labels and use of literals, for SPARQL only.
     hops : largest distance from the start nodes.
     each : largest number of edges fetched out of a node, and into it.
     edges : largest number of edges fetched for a question.
-    seconds : time after which no request begins.
+    seconds : time for a question after which no request begins.
     """
 
     address: str
@@ -111,8 +115,8 @@ class LiveSettings:
         """Read the settings in a file. Raises StoreError if it is damaged."""
         try:
             values = tomllib.loads(file.read_text("utf-8"))
-            # the address is required, so it has no default
-            types = {one.name: type(one.default) for one in fields(cls)} | {"address": str}
+            # The address is required, so it has no default that shows its type.
+            types = {field.name: type(field.default) for field in fields(cls)} | {"address": str}
             for name, value in values.items():
                 if name not in types:
                     raise BadInput(
@@ -133,15 +137,16 @@ NamedThing = tuple[str, Id, int]
 class StartNodes(NamedTuple):
     """The things at which the neighbourhood of a question begins.
 
-    `partial` is a sentence if the database looked up names or degrees only in part.
+    `incomplete_note` is a sentence if the database looked up names or degrees only in part, else
+    empty.
     """
 
     things: tuple[NamedThing, ...]
-    partial: str
+    incomplete_note: str
 
 
 class LiveDatabase:
-    """A database that is queried live. Threads may share it."""
+    """A database that is queried live, under the name of a graph. Threads may share it."""
 
     def __init__(self, name: str, settings: LiveSettings):
         self.name = name
@@ -155,7 +160,7 @@ class LiveDatabase:
         """The graph before any question: without nodes, and with this object as its `live`."""
         no_ids = np.empty(0, np.int64)
         arrays, names = arrays_and_names([], (no_ids, no_ids, no_ids), 0)
-        # the name of the key's variable does not change the graph
+        # Another environment variable with the key does not make another graph.
         identity = json.dumps(["live", self.name, {**asdict(self.settings), "key": ""}])
         digest = hashlib.sha256(identity.encode()).hexdigest()
         parts: dict[str, Any] = {**arrays, "names_utf8": names, "live": self}
@@ -163,7 +168,7 @@ class LiveDatabase:
 
     @property
     def words(self) -> str:
-        """A sentence with its address and the limits of a neighbourhood."""
+        """A sentence for screens on the address and the limits of a neighbourhood."""
         settings = self.settings
         return (
             f"Asked live at {self.address.title}: of each question {_hops(settings.hops)} around "
@@ -172,7 +177,7 @@ class LiveDatabase:
         )
 
     def clear_cache(self) -> None:
-        """Drop what was fetched, so that it is fetched again."""
+        """Drop all cached neighbourhoods, so that they are fetched again."""
         with self._lock:
             self._cache.clear()
 
@@ -183,11 +188,22 @@ class LiveDatabase:
     def fetch_graph(
         self, text: str, entities: Sequence[str] = (), watch: Watch = NO_WATCH
     ) -> Graph:
-        """Return the neighbourhood of entities, or of those that the question names.
+        """Return the neighbourhood of entities, or of those that a question names.
 
-        The graph's `fetched` has notes on what was fetched and left out. A neighbourhood is fetched
-        again only if it is not in the cache. Raises UnknownEntity, BadInput if the database fails,
-        and RunCancelled.
+        The graph's `fetched` has notes on what was fetched and left out. Neighbourhoods are cached.
+
+        Parameters
+        ----------
+        text : the question, which is not read if entities are given.
+        entities : names of entities; empty to find them in the question.
+        watch : cancellation and progress.
+
+        Raises
+        ------
+        UnknownEntity
+            If an entity, or any name in the question, is not in the database.
+        BadInput
+            If the database fails, or has no edges of the entities. RunCancelled is raised too.
         """
         names = tuple(dict.fromkeys(" ".join(entity.split()) for entity in entities))
         query = names or check_question(text)
@@ -195,6 +211,7 @@ class LiveDatabase:
         return self._get_or_make(("near", starts), lambda: self._fetch(starts, watch))
 
     def _get_or_make(self, key: tuple, make: Callable[[], Any]) -> Any:
+        """Return the value of a key, and make it if it is not cached."""
         with self._lock:
             if key in self._cache:
                 return self._cache[key]
@@ -207,6 +224,7 @@ class LiveDatabase:
         advice = f"lower the bounds in its {LIVE_FILE}, or ask of an entity with fewer neighbours"
         limits = CopyLimits(
             size=MAX_COPY_BYTES // 4,
+            # A request that begins at the end of the settings' time may take as long again.
             seconds=min(MAX_COPY_SECONDS, 2 * settings.seconds),
             watch=watch,
             advice=advice,
@@ -222,6 +240,7 @@ class LiveDatabase:
         return BoltLookup(bolt.BoltDatabase(self.address, key, limits))
 
     def _find_starts(self, query: str | tuple[str, ...], watch: Watch) -> StartNodes:
+        """Return the things that a question or a tuple of names refers to."""
         lookup = self._open_lookup(watch)
         watch.report("Looking for the entities", 0.0)
         if isinstance(query, str):
@@ -229,7 +248,10 @@ class LiveDatabase:
         return StartNodes(self._find_named(lookup, query), lookup.incomplete_note)
 
     def _find_named(self, lookup: DatabaseLookup, names: tuple[str, ...]) -> tuple[NamedThing, ...]:
-        """Return the things of these names."""
+        """Return the thing of each name, ignoring case if no name is equal.
+
+        Raises UnknownEntity.
+        """
         things_by_name = lookup.find_named(names)
         missing = [name for name in names if not things_by_name.get(name)]
         alike = lookup.find_alike(_typographies(missing)) if missing else {}
@@ -250,7 +272,9 @@ class LiveDatabase:
     def _find_mentions(self, lookup: DatabaseLookup, text: str) -> tuple[NamedThing, ...]:
         """Return the things that a question names.
 
-        They are chosen among its spans by the rules for names in local graphs.
+        Names in square brackets are looked up if there are any. Otherwise spans of the question are
+        looked up. Among those that are names, the rules for questions to local graphs choose.
+        Raises UnknownEntity if there is none.
         """
         parts = BRACKETED_NAME.findall(text) or list(_name_spans(text))
         spellings: dict[str, None] = {}
@@ -266,11 +290,11 @@ class LiveDatabase:
                 message=f"No entity of {self.address.title} was found in the question; name one to "
                 f"start from.{_note_incomplete(lookup.incomplete_note)}",
             )
-        # a graph of the names alone, in which the question's entities are linked
-        names = build_in_memory([(name, "is", name) for name in things_by_name], self.name)
+        # The question's entities are linked in a graph that has only these names.
+        names_graph = build_in_memory([(name, "is", name) for name in things_by_name], self.name)
         return tuple(
             _choose_thing(lookup, name, things_by_name[name])
-            for name in names.names(seeds_of(names, text))
+            for name in names_graph.names(seeds_of(names_graph, text))
         )
 
     def _fetch(self, start_nodes: StartNodes, watch: Watch) -> Graph:
@@ -288,7 +312,8 @@ class LiveDatabase:
         with tempfile.TemporaryDirectory() as folder:
             file = lookup.write(Path(folder), neighbourhood.edges.values(), starts)
             triples = list(file.read())
-        # the last triples name the starts as the file's reader does, and are no part of the graph
+        # The last triples mark the starts under the names that the file's reader gives to them.
+        # They are no part of the graph.
         all_start_names = tuple(head for head, relation, _ in triples if relation == START_RELATION)
         graph_triples = triples[: len(triples) - len(all_start_names)]
         graph = build_in_memory(graph_triples, self.name, settings.direction, file.attributes)
@@ -298,8 +323,8 @@ class LiveDatabase:
         missing = ", ".join(set(all_start_names).difference(start_names))
         if len(start_names) < len(all_start_names):
             notes.append(f"There are no triples about {shorten(missing)}.")
-        if start_nodes.partial:
-            notes.append(_note_incomplete(start_nodes.partial).strip())
+        if start_nodes.incomplete_note:
+            notes.append(_note_incomplete(start_nodes.incomplete_note).strip())
         return replace(graph, fetched=FetchedPart(start_names, tuple(notes)))
 
     def _notes(
@@ -309,7 +334,11 @@ class LiveDatabase:
         names: str,
         ambiguous: Sequence[NamedThing],
     ) -> Iterator[str]:
-        """Yield sentences on what was fetched and left out."""
+        """Yield sentences on what was fetched and left out.
+
+        `names` are the names of the starts as a text, and `ambiguous` the starts whose names
+        several things have.
+        """
         settings = self.settings
         yield (
             f"{LIVE_NOTE_START}{_count_text(graph.n_edges, 'triple')} within "
@@ -364,7 +393,7 @@ def save_live(folder: Path, settings: LiveSettings) -> None:
 
 
 def _choose_thing(lookup: DatabaseLookup, name: str, things: Collection[Id]) -> NamedThing:
-    """Return the thing with the most edges among those of a name."""
+    """Return the thing of a name with the most edges, and the number of things."""
     candidates = list(things)
     degrees = lookup.degrees(candidates) if len(candidates) > 1 else {}
     return name, max(candidates, key=lambda thing: degrees.get(thing, 0)), len(candidates)
@@ -375,7 +404,7 @@ def _count_text(number: int, noun: str) -> str:
 
 
 def _note_incomplete(reason: str) -> str:
-    """Return a sentence to append on an incomplete look-up, empty if it was complete."""
+    """Return a sentence to append to a message. Empty if the look-up was complete."""
     return f" Not all names or degrees could be looked up. {reason}" if reason else ""
 
 
@@ -386,7 +415,7 @@ def _hops(number: int) -> str:
 def _name_spans(text: str) -> Iterator[str]:
     """Yield spans of a question that may be names, longest first.
 
-    A span ends at its last word, and also at the next blank for names such as Mother!
+    Each span of words is also yielded up to the next blank, for names such as Mother!
     """
     words = words_of(text)
     spans = []
@@ -400,12 +429,15 @@ def _name_spans(text: str) -> Iterator[str]:
 
 
 def _typographies(names: Iterable[str]) -> list[str]:
-    """Return names in the typography of keyboards and of books, which databases do not unify."""
+    """Return names with straight and with typographic apostrophes and dashes.
+
+    Databases compare characters exactly.
+    """
     return list(dict.fromkeys(form for name in names for form in spelling_variants(name)))
 
 
 def _spellings(part: str) -> tuple[str, ...]:
-    """Return a span of a question unchanged, and with initial capitals."""
+    """Return a span unchanged, with a first capital, and with capitals of all words."""
     return (
         part,
         part[:1].upper() + part[1:],

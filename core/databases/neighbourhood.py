@@ -1,4 +1,8 @@
-"""The neighbourhood of things in a database, fetched hop by hop within limits."""
+"""The neighbourhood of things in a database, fetched hop by hop within limits.
+
+A thing is a node: an IRI, blank node or literal of a SPARQL endpoint, or a node of a property
+graph. `core.databases.live_database` answers each question on such a neighbourhood.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +16,20 @@ from typing import Any, NamedTuple
 from core.databases.limits import CopyLimits
 from core.graph.readers.triple_file import TripleFile
 
-# The relation from each start to itself. Its triples are the last of a file and mark the starts.
+# Relation of an edge from each start to itself. These edges are the last in a written file. By them
+# the reader of the file learns the names that it gives to the starts.
 START_RELATION = "the-start-of-this-question"
 Id = Hashable  # id of a thing in the database
 
 
 class DatabaseEdge(NamedTuple):
-    """An edge of a database: its key and ends.
+    """An edge of a database.
 
-    `row` is the data that is written to a file.
+    Attributes
+    ----------
+    key : the id of the edge, or the triple itself.
+    head, tail : ids of its ends.
+    row : the data from which `DatabaseLookup.write` writes the edge.
     """
 
     key: Hashable
@@ -33,11 +42,17 @@ class DatabaseLookup(ABC):
     """A database that finds things by name and returns their edges.
 
     Methods raise BadInput and the errors of the limits.
+
+    Attributes
+    ----------
+    things_per_request : largest number of things in a call of `edges`.
+    limits : limits of all replies together.
+    incomplete_note : a sentence if names or degrees were looked up only in part, else empty.
     """
 
-    things_per_request: int  # things per request
+    things_per_request: int
     limits: CopyLimits
-    incomplete_note: str = ""  # a sentence if names or degrees were looked up only in part
+    incomplete_note: str = ""
 
     @abstractmethod
     def find_named(self, names: Sequence[str]) -> Mapping[str, Collection[Id]]:
@@ -64,7 +79,7 @@ class DatabaseLookup(ABC):
 
         Returns
         -------
-        Things by the names in the database.
+        Things by their names in the database.
         """
 
     @abstractmethod
@@ -81,13 +96,13 @@ class DatabaseLookup(ABC):
         """
 
     @abstractmethod
-    def edges(self, things: Sequence[Id], each: int) -> tuple[list[DatabaseEdge], set[Id]]:
+    def edges(self, things: Sequence[Id], max_each: int) -> tuple[list[DatabaseEdge], set[Id]]:
         """Return the edges of things, and the things that have more.
 
         Parameters
         ----------
         things : ids in the database.
-        each : largest number of edges out of a thing, and of edges into it.
+        max_each : largest number of edges out of a thing, and of edges into it.
 
         Returns
         -------
@@ -129,15 +144,16 @@ class DatabaseLookup(ABC):
 
 @dataclass
 class DatabaseNeighbourhood:
-    """The edges of a neighbourhood, and where it was cut.
+    """The edges of a neighbourhood, and the things at which it is incomplete.
 
     Parameters
     ----------
+    edges : the edges by their keys.
     cut_things : things of which edges were left out.
     dead_ends : things whose edges cannot be requested.
-    stop_reason : the reason why the edges of some things within the hops were not requested; empty if
-        all were.
-    unrequested_count : the number of these things.
+    stop_reason : why the edges of some things within the hops were not requested, as the end of a
+        sentence; empty if all were.
+    unrequested_count : the number of these things in the last hop that was begun.
     """
 
     edges: dict[Hashable, DatabaseEdge] = field(default_factory=dict)
@@ -157,6 +173,9 @@ def fetch_neighbourhood(
 
     Parameters
     ----------
+    lookup : the database.
+    starts : ids of the things to start from.
+    hops : number of hops.
     each : largest number of edges out of a thing, and into it.
     limit : largest number of edges; no request begins once that many are found.
     seconds : time after which no request begins.
@@ -182,10 +201,10 @@ def fetch_neighbourhood(
                 f"Hop {hop + 1}: {len(neighbourhood.edges):,} edges",
                 (hop + batch_start / len(expandable)) / hops,
             )
-            edges, full = lookup.edges(
+            edges, cut_things = lookup.edges(
                 expandable[batch_start : batch_start + lookup.things_per_request], each
             )
-            neighbourhood.cut_things |= full
+            neighbourhood.cut_things |= cut_things
             for edge in edges:
                 if len(neighbourhood.edges) >= limit and edge.key not in neighbourhood.edges:
                     neighbourhood.stop_reason = edge_limit_reason

@@ -1,4 +1,4 @@
-"""HTTP replies read by a thread, so that waiting for a silent server can end."""
+"""HTTP replies read by a thread, so that waiting can be cancelled."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class HttpReplyLimits:
 
     check_seconds: float = 0.1  # between two checks for cancellation
     piece_bytes: int = 1 << 16
-    max_pieces_ahead: int = 8
+    max_pieces_ahead: int = 8  # read before they are asked for
     header_seconds: float = 120.0  # until a reply begins, however slowly its headers arrive
-    grace_seconds: float = 60.0  # after them a reply below min_bytes_per_second is abandoned
+    grace_seconds: float = 60.0  # after which a reply slower than min_bytes_per_second is abandoned
     min_bytes_per_second: int = 1000
-    # a page of rows is compressed to 1/80 at best, as each row has a part of its own
+    # Unpacked bytes per received byte. Rows of SPARQL results, which differ, reach 80 at most.
     max_expansion: int = 200
-    expansion_from_bytes: int = 1 << 24  # unpacked bytes above which the expansion is limited
+    expansion_from_bytes: int = 1 << 24  # unpacked bytes from which max_expansion applies
 
 
 HTTP_REPLY = HttpReplyLimits()
@@ -35,30 +35,42 @@ REPLY_PACKINGS = ("", "identity", "gzip", "x-gzip", "deflate")
 
 
 class HttpReply:
-    """A server's reply, unpacked and counted by `limits`.
+    """A server's reply, which is unpacked and counted while it is read.
 
     Reading raises the errors of the limits, of `send` and of the connection, and BadInput for a
-    reply that is too slow or unpacks to far more bytes than were sent.
+    reply that is too slow or unpacks to far more bytes than were sent. As a context manager, it
+    closes the connection.
+
+    Parameters
+    ----------
+    send : sends the request and returns the response of `requests`, as a stream. A thread calls it.
+    limits : limits of the bytes and the time.
+    server : name of the server in messages.
+
+    Attributes
+    ----------
+    response : the response, whose headers have arrived.
     """
 
-    def __init__(self, send: Callable[[], Any], limits: CopyLimits, who: str):
+    def __init__(self, send: Callable[[], Any], limits: CopyLimits, server: str):
         self._limits = limits
-        self._who = who
-        self._pieces: Queue[Any] = Queue(HTTP_REPLY.max_pieces_ahead)
+        self._server = server
+        # The response, then pairs of a piece and the bytes received so far, or an error.
+        self._items: Queue[Any] = Queue(HTTP_REPLY.max_pieces_ahead)
         self._abandoned = threading.Event()
         self._buffer = b""
         self._is_at_end = False
-        self._n_unpacked = 0  # bytes
+        self._n_unpacked = 0  # bytes after unpacking
         self._n_received = 0  # bytes before unpacking
         self._sent_at = time.monotonic()
-        self._began: float | None = None  # when the headers had arrived
+        self._headers_at: float | None = None  # None until the headers have arrived
         threading.Thread(target=self._fetch, args=(send,), daemon=True).start()
         try:
             self.response = self._next_item()
         except BaseException:
             self._abandoned.set()
             raise
-        self._began = time.monotonic()
+        self._headers_at = time.monotonic()
 
     def __enter__(self) -> HttpReply:
         return self
@@ -73,11 +85,14 @@ class HttpReply:
 
     @property
     def name(self) -> str:
-        """The beginning of a message on a fault in the reply."""
-        return f"{self._who} answers with what cannot be read"
+        """Beginning of messages on a fault in the reply, in place of a file's name."""
+        return f"{self._server} answers with what cannot be read"
 
     def read(self, size: int = -1) -> bytes:
-        """Return the next bytes, at most `HTTP_REPLY.piece_bytes`; empty at the end."""
+        """Return at most `size` of the next bytes. Empty at the end.
+
+        At most `HTTP_REPLY.piece_bytes` are returned, also if `size` is negative.
+        """
         piece_size = HTTP_REPLY.piece_bytes if size < 0 else min(size, HTTP_REPLY.piece_bytes)
         while len(self._buffer) < piece_size and not self._is_at_end:
             piece, self._n_received = self._next_item()
@@ -100,17 +115,17 @@ class HttpReply:
             HTTP_REPLY.expansion_from_bytes, HTTP_REPLY.max_expansion * self._n_received
         ):
             raise BadInput(
-                f"{self._who} sends what unpacks to over {HTTP_REPLY.max_expansion} times its "
+                f"{self._server} sends what unpacks to over {HTTP_REPLY.max_expansion} times its "
                 f"size; it is not read beyond {size_text(self._n_unpacked)}."
             )
-        self._limits.count_bytes(len(piece), self._who)
+        self._limits.count_bytes(len(piece), self._server)
 
     def _next_item(self) -> Any:
         """Return the next item from the thread. Raises what the thread raised."""
         while True:
-            self._limits.count_bytes(0, self._who)
+            self._limits.count_bytes(0, self._server)
             try:
-                item = self._pieces.get(timeout=HTTP_REPLY.check_seconds)
+                item = self._items.get(timeout=HTTP_REPLY.check_seconds)
             except Empty:
                 self._check_speed()
                 continue
@@ -120,16 +135,18 @@ class HttpReply:
             return item
 
     def _check_speed(self) -> None:
+        """Raise BadInput if the headers, or the bytes after them, arrive too slowly."""
         now = time.monotonic()
-        if self._began is None:
+        if self._headers_at is None:
             if now - self._sent_at > HTTP_REPLY.header_seconds:
                 raise BadInput(
-                    f"{self._who} did not answer within {HTTP_REPLY.header_seconds:g} s."
+                    f"{self._server} did not answer within {HTTP_REPLY.header_seconds:g} s."
                 )
             return
-        late = now - self._began - HTTP_REPLY.grace_seconds
-        if late > 0 and self._n_unpacked < late * HTTP_REPLY.min_bytes_per_second:
-            raise BadInput(f"{self._who} sends its answer too slowly; it was left.")
+        counted_seconds = now - self._headers_at - HTTP_REPLY.grace_seconds
+        min_bytes = counted_seconds * HTTP_REPLY.min_bytes_per_second
+        if counted_seconds > 0 and self._n_unpacked < min_bytes:
+            raise BadInput(f"{self._server} sends its answer too slowly; it was left.")
 
     def _fetch(self, send: Callable[[], Any]) -> None:
         """Put the response into the queue, then its pieces with the bytes received so far.
@@ -140,7 +157,7 @@ class HttpReply:
             with send() as response:
                 self._put(response)
                 raw = response.raw
-                piece = b"."
+                piece = b"."  # any but the empty one, which marks the end
                 while piece and not self._abandoned.is_set():
                     piece = raw.read1(HTTP_REPLY.piece_bytes, decode_content=True)
                     self._put((piece, raw.tell()))
@@ -148,13 +165,14 @@ class HttpReply:
             self._put(error)
 
     def _put(self, item: Any) -> None:
+        """Put an item into the queue, unless the reply is abandoned."""
         while not self._abandoned.is_set():
             with suppress(Full):
-                return self._pieces.put(item, timeout=HTTP_REPLY.check_seconds)
+                return self._items.put(item, timeout=HTTP_REPLY.check_seconds)
 
 
-def check_packing(response: Any, who: str) -> None:
-    """Raise BadInput if a reply has an encoding that was not requested, or two."""
+def check_packing(response: Any, server: str) -> None:
+    """Raise BadInput if a reply is packed in a way that was not requested."""
     packing = response.headers.get("Content-Encoding", "").strip().lower()
     if packing not in REPLY_PACKINGS:
-        raise BadInput(f"{who} packs its answer as “{packing[:40]}”, which was not asked for.")
+        raise BadInput(f"{server} packs its answer as “{packing[:40]}”, which was not asked for.")

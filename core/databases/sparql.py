@@ -1,4 +1,8 @@
-"""Copy the statements of a SPARQL endpoint page by page into a file of N-Triples."""
+"""Queries to SPARQL endpoints, and copies of their statements as N-Triples.
+
+A copy is read page by page, as endpoints limit the rows of a reply. Labels are requested
+afterwards.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +38,13 @@ from core.models.hosts import bypasses_proxy
 class SparqlLimits:
     """Sizes of requests to a SPARQL endpoint, and tries of each."""
 
-    # per request; a server that returns fewer is asked for the next ones too
-    page_rows: int = 10_000
+    page_rows: int = 10_000  # per request; a server may return fewer
     max_pages: int = 10_000
     labels_per_request: int = 150
-    max_labelled_things: int = 30_000  # whose labels are requested in all
-    max_request_tries: int = 4
+    max_labelled_things: int = 30_000  # things whose labels are requested
+    max_request_tries: int = 4  # of a busy endpoint
     max_retry_pause_seconds: float = 30.0
-    max_message_characters: int = 200  # of a server's message that are shown
+    max_message_characters: int = 200  # shown of a server's message
 
 
 SPARQL_LIMITS = SparqlLimits()
@@ -66,9 +69,20 @@ NO_LITERALS = " FILTER(!isLiteral(?o))"
 
 
 class SparqlEndpoint:
-    """A SPARQL endpoint to which only reading queries are sent.
+    """A SPARQL endpoint to which queries are sent.
 
-    Methods raise BadInput with a sentence that names the endpoint.
+    Methods raise BadInput with a sentence that names the endpoint, and the errors of the limits.
+
+    Parameters
+    ----------
+    address : address of the endpoint.
+    key : `name:password` or a token; empty for none.
+    limits : limits of all replies together.
+
+    Attributes
+    ----------
+    incomplete_note : a sentence if the server left out rows of the last reply, else empty.
+    has_more_rows : True if the last reply had more rows than were requested.
     """
 
     def __init__(self, address: Address, key: str, limits: CopyLimits):
@@ -76,8 +90,8 @@ class SparqlEndpoint:
 
         self.address = address
         self.limits = limits
-        self.incomplete_note = ""  # a sentence if the last reply was incomplete
-        self.has_more_rows = False  # True if the last reply had more rows than were requested
+        self.incomplete_note = ""
+        self.has_more_rows = False
         self._session = requests.Session()
         # The environment names proxies. A server on this computer is requested without one.
         self._session.trust_env = not bypasses_proxy(address.url)
@@ -131,18 +145,19 @@ class SparqlEndpoint:
             self.incomplete_note = _note_left_out(reply.response.headers, count)
 
     def has_rows(self, pattern: str) -> bool:
-        """Return whether a pattern has rows; True if the server did not look at all data."""
+        """Return whether a pattern has rows. True also if the server did not look at all data."""
         query = f"SELECT ?s ?p ?o WHERE {{ {pattern} }} LIMIT 1"
         return any(True for _ in self.rows(query, ("s", "p", "o"))) or bool(self.incomplete_note)
 
     def count(self, pattern: str) -> int | None:
-        """Return the number of rows of a pattern; None if the endpoint cannot count them."""
+        """Return the number of rows of a pattern. None if the endpoint cannot count them."""
         with suppress(BadInput):
             rows = list(self.rows(f"SELECT (COUNT(*) AS ?n) WHERE {{ {pattern} }}", ("n",), 1))
             return None if self.incomplete_note or not rows else count_in_term(rows[0][0])
         return None
 
     def _parse(self, step: Any) -> Any:
+        """Return the result of a step of parsing. Raises BadInput for an invalid reply."""
         try:
             return step()
         except (SyntaxError, ValueError) as error:
@@ -152,13 +167,16 @@ class SparqlEndpoint:
 
     @contextmanager
     def _request(self, query: str, accept: str) -> Iterator[HttpReply]:
-        """Send a query and yield the reply. A busy endpoint is asked a few times."""
+        """Send a query and yield the reply of media type `accept`.
+
+        A busy endpoint is asked `SPARQL_LIMITS.max_request_tries` times.
+        """
         import requests
         import urllib3
 
         title = self.address.title
-        wait = min(PIECE_WAIT_SECONDS, self.limits.seconds)
-        send = partial(self._send, query, accept, wait)
+        timeout = min(PIECE_WAIT_SECONDS, self.limits.seconds)
+        send = partial(self._send, query, accept, timeout)
         self.incomplete_note = ""
         self.has_more_rows = False
         last_attempt = SPARQL_LIMITS.max_request_tries - 1
@@ -175,7 +193,7 @@ class SparqlEndpoint:
         except (requests.exceptions.SSLError, urllib3.exceptions.SSLError):
             raise BadInput(f"{title} has no certificate that this computer trusts.") from None
         except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError):
-            raise BadInput(f"{title} did not answer within {wait:g} s.") from None
+            raise BadInput(f"{title} did not answer within {timeout:g} s.") from None
         except (
             requests.exceptions.RequestException,
             urllib3.exceptions.HTTPError,
@@ -186,24 +204,25 @@ class SparqlEndpoint:
                 f"{title} cannot be reached, or broke off. Is the address right, and does it run?"
             ) from None
 
-    def _send(self, query: str, accept: str, wait: float) -> Any:
+    def _send(self, query: str, accept: str, timeout: float) -> Any:
         return self._session.post(
             self.address.url,
             data={"query": query},
             headers={"Accept": accept, "Accept-Encoding": "gzip, deflate"},
-            timeout=(CONNECT_SECONDS, wait),
+            timeout=(CONNECT_SECONDS, timeout),
             stream=True,
             allow_redirects=False,
         )
 
     def _wait(self, seconds: float) -> None:
+        """Wait before the next try. Raises the errors of the limits."""
         until = time.monotonic() + min(SPARQL_LIMITS.max_retry_pause_seconds, seconds)
         while time.monotonic() < until:
             self.limits.count_bytes(0, self.address.title)
             time.sleep(0.1)
 
     def _check(self, reply: HttpReply) -> None:
-        """Raise BadInput if a reply is no result of a query."""
+        """Raise BadInput if a reply is an error, a redirection or a web page."""
         response = reply.response
         title = self.address.title
         code = response.status_code
@@ -224,7 +243,7 @@ class SparqlEndpoint:
                 "try later, or copy less."
             )
         if code != 200:
-            message = ""
+            message = ""  # a page of HTML has no short message
             if "html" not in reply.type:
                 message = strip_markup(reply.read_text(600), SPARQL_LIMITS.max_message_characters)
             reason = f": {message}" if message else ""
@@ -236,7 +255,7 @@ class SparqlEndpoint:
 
 
 def count_in_term(term: Any) -> int | None:
-    """Return the count in a term; None for texts, negative numbers and other terms."""
+    """Return the count in a term. None for texts, negative numbers and other terms."""
     text = getattr(term, "value", "")
     return int(text) if COUNT_DIGITS.fullmatch(text) else None
 
@@ -268,12 +287,12 @@ def _auth_hook(key: str) -> Any:
         "Basic " + base64.b64encode(key.encode()).decode() if colon and name else f"Bearer {key}"
     )
 
-    def add(request: Any) -> Any:
+    def add_key(request: Any) -> Any:
         if key:
             request.headers["Authorization"] = value
         return request
 
-    return add
+    return add_key
 
 
 def query_form(query: str) -> str:
@@ -294,14 +313,17 @@ def query_form(query: str) -> str:
 def copy_endpoint(
     endpoint: SparqlEndpoint, file: Path, query: str = "", language: str = "", literals: str = ""
 ) -> list[str]:
-    """Write the statements of an endpoint, or of a query, and labels of things as N-Triples.
+    """Write the statements of an endpoint or query, and labels, as N-Triples.
 
     Without a query, the default graph is copied, or all named graphs if it is empty.
 
     Parameters
     ----------
+    endpoint : the endpoint, whose limits bound the copy.
+    file : the file to write.
+    query : a SELECT of three variables, a CONSTRUCT or a DESCRIBE; empty for all statements.
     language : language of the labels; “none” for no labels.
-    literals : with `LITERALS_LEFT_OUT`, literals are not requested.
+    literals : with `LITERALS_LEFT_OUT`, statements with literals are not requested.
 
     Returns
     -------
@@ -334,7 +356,7 @@ def copy_endpoint(
 
 
 def labels_pattern(graphs: str, values: str = "") -> str:
-    """Return the pattern of labels: ?s has the label ?o by the relation ?p.
+    """Return a pattern of labels: ?s has the label ?o by the relation ?p.
 
     Parameters
     ----------
@@ -350,25 +372,33 @@ def labels_pattern(graphs: str, values: str = "") -> str:
 
 
 class EndpointCopy:
-    """A running copy from an endpoint, with the counts of its rows."""
+    """A running copy from an endpoint, with the counts of its rows.
+
+    `graphs` is the pattern from which labels are read: `DEFAULT_GRAPH_PATTERN` or
+    `NAMED_GRAPHS_PATTERN`.
+    """
 
     def __init__(self, endpoint: SparqlEndpoint, file: Path, graphs: str = DEFAULT_GRAPH_PATTERN):
         self.endpoint = endpoint
         self.limits = endpoint.limits
         self.file = file
         self.graphs = graphs
-        self.written_count = 0  # number of statements
-        self.misfit_count = 0  # number of rows that are no triples
-        self.misfit_example = ""  # the text of an invalid term
+        self.written_count = 0  # statements in the file
+        self.misfit_count = 0  # rows that are no triples
+        self.misfit_example = ""  # the text of the first invalid term
         self.is_cut = False  # True if the limit of triples was reached
         self.missing_labels_note = ""  # a sentence if the server returned only some labels
-        self.total_rows: int | None = None  # number of rows in the endpoint, if known
-        self._line_hashes: set[int] = set()  # of the written lines
+        self.total_rows: int | None = None  # rows in the endpoint, if it can count them
+        # Hashes of the written lines, by which repetitions are found; the lines take more memory.
+        self._line_hashes: set[int] = set()
         self._things: dict[str, None] = {}  # IRIs in the statements
         self._labelled_iris: set[str] = set()
 
     def copy_query(self, out: BinaryIO, query: str, notes: list[str]) -> None:
-        """Copy the rows of a query. A note is added if the server returned only some."""
+        """Copy the rows of a query.
+
+        A sentence is added to `notes` if the server returned only some.
+        """
         rows = self.endpoint.rows if query_form(query) == "SELECT" else self.endpoint.triples
         self.write_rows(out, rows(query))
         if self.endpoint.incomplete_note and not self.is_cut:
@@ -377,7 +407,11 @@ class EndpointCopy:
     def copy_pages(self, out: BinaryIO, suffix: str, notes: list[str]) -> None:
         """Copy all statements page by page, until a page is empty.
 
-        `suffix` is a filter that is appended to the pattern of statements.
+        Parameters
+        ----------
+        out : the file.
+        suffix : a filter that is appended to the pattern of statements.
+        notes : receives sentences on what may be missing.
         """
         pattern = DEFAULT_GRAPH_PATTERN + suffix
         variables: tuple[str, ...] = ("s", "p", "o")
@@ -388,18 +422,18 @@ class EndpointCopy:
         self.total_rows = self.endpoint.count(pattern) or None
         select = f"SELECT {' '.join(f'?{name}' for name in variables)} WHERE {{ {pattern} }}"
         offset = pages = 0
-        last_page: set[int] = set()
+        last_page: set[int] = set()  # hashes of its rows
         while not self.is_cut and offset != self.total_rows:
             if pages == SPARQL_LIMITS.max_pages:
                 raise BadInput(f"{self.endpoint.address.title} gives too few rows at a time.")
+            # One row more than the limit shows that the copy is cut.
             page_size = min(SPARQL_LIMITS.page_rows, self.limits.triples - self.written_count + 1)
             rows = self.endpoint.rows(f"{select} LIMIT {page_size} OFFSET {offset}", variables)
             page: set[int] = set()
             n_read = self.write_rows(out, rows, page)
             if not n_read:
-                if (
-                    self.endpoint.incomplete_note
-                ):  # the page is empty because the server's time ran out
+                # A page may be empty because the server's time ran out.
+                if self.endpoint.incomplete_note:
                     title = self.endpoint.address.title
                     raise BadInput(f"{title} breaks off. {self.endpoint.incomplete_note}")
                 break
@@ -418,13 +452,14 @@ class EndpointCopy:
     def write_rows(
         self, out: BinaryIO, rows: Iterator[tuple[Any, ...]], page: set[int] | None = None
     ) -> int:
-        """Write statements up to the limit.
+        """Write statements that were not written before, up to the limit of triples.
 
         Parameters
         ----------
         out : the file.
-        rows : subject, predicate and object of each, and further values by which rows differ.
-        page : receives a hash of each row.
+        rows : subject, predicate and object of each, and further values by which rows differ, such
+            as the named graph.
+        page : receives a hash of each row; None if no page is compared.
 
         Returns
         -------
@@ -434,7 +469,7 @@ class EndpointCopy:
         for number, row in enumerate(rows, 1):  # noqa: B007
             if page is not None:
                 page.add(hash(tuple(map(_term_key, row))))
-            line = _line(row)
+            line = _ntriples_line(row)
             if not line:
                 self._count_misfit(row)
                 continue
@@ -474,9 +509,9 @@ class EndpointCopy:
     def write_labels(self, out: BinaryIO, language: str, notes: list[str]) -> None:
         """Write labels of copied things that have none yet.
 
-        Labels are requested in the language, in all languages at once (“mul”), in English, and
-        without a language. Things without any of these get labels in any language. If the endpoint
-        fails, a note says so.
+        Labels are requested in `language`, in the language tag “mul” (of all languages), in
+        English, and without a language. Things without any of these get labels in any language. If
+        the endpoint fails, a sentence is added to `notes`.
         """
         missing: dict[str, None] = {}
         for thing in self._things:
@@ -494,6 +529,7 @@ class EndpointCopy:
         tags = " || ".join(
             f'LANGMATCHES(LANG(?o), "{tag}")' for tag in languages_of_labels(language)
         )
+        # The second round has no filter, for things that the first one left without a label.
         for rule in (f'FILTER(LANG(?o) = "" || {tags})', ""):
             remaining = [iri for iri in targets if iri not in self._labelled_iris]
             for start in range(0, len(remaining), batch_size):
@@ -508,7 +544,7 @@ class EndpointCopy:
                     return
 
     def _write_labels(self, out: BinaryIO, iris: Sequence[str], rule: str) -> None:
-        """Write the labels of some things; `rule` is a filter of their languages."""
+        """Write the labels of some things; `rule` is a SPARQL filter of their languages."""
         from pyoxigraph import Literal, NamedNode
 
         values = f"VALUES ?s {{ {' '.join(f'<{iri}>' for iri in iris)} }}"
@@ -544,7 +580,7 @@ def _term_key(term: Any) -> str:
     return f"misfit {term.text}" if isinstance(term, InvalidTerm) else str(term)
 
 
-def _line(row: tuple[Any, ...]) -> bytes:
+def _ntriples_line(row: tuple[Any, ...]) -> bytes:
     """Return a row as a line of N-Triples, empty if it is no triple or too long."""
     from pyoxigraph import BlankNode, Literal, NamedNode
 

@@ -1,4 +1,4 @@
-"""Look up things by label, and statements about them, in a SPARQL endpoint."""
+"""Look-ups of things by label, and of statements about them, in a SPARQL endpoint."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ from core.graph.readers.rdf import LABEL_IRIS, LITERALS_LEFT_OUT, NO_LABELS
 from core.graph.readers.triple_file import TripleFile
 
 MAX_NAME_ROWS = 10_000  # rows per look-up of names
-THINGS_PER_REQUEST = 16  # things per request for statements
-LITERALS_PER_REQUEST = 400  # literals per request
-MAX_ALIKE_THINGS = 50  # things whose names differ only in case
-# languages in which a name is always looked up; in Wikidata, mul is for all languages
+THINGS_PER_REQUEST = 16  # in a request for statements
+LITERALS_PER_REQUEST = 400  # spellings and languages of names in a request
+MAX_ALIKE_THINGS = 50  # things whose IRIs end in a name
+# Languages in which a name is always looked up: none, English and, in Wikidata, “mul” for all.
 LABEL_LANGUAGES = ("", "en", "mul")
 NAME_WITH_IRI = re.compile(r".{1,500} \((https?://[^\s()]{1,2000}|urn:[^\s()]{1,2000})\)")
-LAST_ROW = -1  # the number of the last row of a reply
+# Number of a row that each query for statements adds at the end. A reply without it was cut.
+LAST_ROW = -1
 
 
 class SparqlLookup(DatabaseLookup):
-    """A SPARQL endpoint. Ids are terms of pyoxigraph.
+    """Look-ups in a SPARQL endpoint. Ids of things are terms of pyoxigraph.
 
-    `language` and `literals` are as for a copy.
+    `language` and `literals` have the meanings of `core.databases.sparql.copy_endpoint`.
     """
 
     def __init__(self, endpoint: SparqlEndpoint, language: str = "", literals: str = "triples"):
@@ -49,13 +50,13 @@ class SparqlLookup(DatabaseLookup):
             rules.append(f"?p NOT IN ({', '.join(f'<{iri}>' for iri in LABEL_IRIS)})")
         if literals == LITERALS_LEFT_OUT:
             rules.append("!isLiteral(?o)")
-        # A statement may be in several named graphs.
+        # A statement may be in several named graphs, and is then returned once.
         self._select = "SELECT" if in_default else "SELECT DISTINCT"
         self._filter = f" FILTER({' && '.join(rules)})" if rules else ""
         self.things_per_request = THINGS_PER_REQUEST
 
     def find_named(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
-        """Return things with exactly these labels. An IRI is its own name."""
+        """Return the things with exactly these labels. An IRI is looked up as itself."""
         from pyoxigraph import Literal, NamedNode
 
         things_by_name: dict[str, dict[Any, None]] = {
@@ -63,7 +64,7 @@ class SparqlLookup(DatabaseLookup):
         }
         if self.language == NO_LABELS:
             return things_by_name
-        # the empty language is that of a label without one
+        # The empty language stands for labels without a language.
         tags = dict.fromkeys((*LABEL_LANGUAGES, self.language.lower()))
         labels = []
         for name in names:
@@ -124,45 +125,53 @@ class SparqlLookup(DatabaseLookup):
         return {thing: self._number(number) for thing, number in rows}
 
     def has_requestable_edges(self, thing: Any) -> bool:
-        """Return whether a thing has the same name in every request, as blank nodes have not."""
+        """Return whether the edges of a thing can be requested.
+
+        A blank node has another name in each request. A literal is a node only if literals are read
+        as triples.
+        """
         from pyoxigraph import BlankNode, Literal
 
         return not isinstance(thing, BlankNode) and (
             self.literals == "triples" or not isinstance(thing, Literal)
         )
 
-    def edges(self, things: Sequence[Any], each: int) -> tuple[list[DatabaseEdge], set[Any]]:
+    def edges(self, things: Sequence[Any], max_each: int) -> tuple[list[DatabaseEdge], set[Any]]:
         """Return statements with things as subjects, then as objects.
 
-        An incomplete reply is requested again in two halves.
+        If the reply is incomplete, each half of the things is requested again.
         """
-        rows = list(self._rows(things, each))
-        full: set[Any] = set()
+        rows = list(self._rows(things, max_each))
+        cut_things: set[Any] = set()
         if self.endpoint.has_more_rows:
-            full.update(things)  # which things' rows were cut is unknown
+            cut_things.update(things)  # the server sent too much; whose rows are missing is unknown
         elif LAST_ROW not in [number for number, _ in rows] or self.endpoint.incomplete_note:
             if len(things) > 1:
                 middle = len(things) // 2
-                first_edges, first_full = self.edges(things[:middle], each)
-                other_edges, other_full = self.edges(things[middle:], each)
-                return first_edges + other_edges, first_full | other_full
-            full.add(things[0])  # the server returns fewer rows than requested
+                first_edges, first_cut = self.edges(things[:middle], max_each)
+                other_edges, other_cut = self.edges(things[middle:], max_each)
+                return first_edges + other_edges, first_cut | other_cut
+            cut_things.add(things[0])  # the server returns fewer rows than requested
         edges: list[DatabaseEdge] = []
         counts: Counter[int] = Counter()
         for number, triple in rows:
             if number == LAST_ROW:
                 continue
             counts[number] += 1
-            if counts[number] > each:
-                full.add(things[number // 2])
+            if counts[number] > max_each:
+                cut_things.add(things[number // 2])
             else:
                 edges.append(DatabaseEdge(triple, triple[0], triple[2], triple))
-        return edges, full
+        return edges, cut_things
 
-    def _rows(self, things: Sequence[Any], each: int) -> Iterator[tuple[int, tuple[Any, Any, Any]]]:
+    def _rows(
+        self, things: Sequence[Any], max_each: int
+    ) -> Iterator[tuple[int, tuple[Any, Any, Any]]]:
         """Yield the statements, each with the number of its part of the query.
 
-        The last row has the number `LAST_ROW`.
+        The part of statements out of the thing at an index has the number 2 * index, and that of
+        statements into it 2 * index + 1. Each part may return one statement more than
+        `max_each`, which shows that it is cut. The last row has the number `LAST_ROW`.
         """
         from pyoxigraph import BlankNode, Literal, NamedNode
 
@@ -175,16 +184,16 @@ class SparqlLookup(DatabaseLookup):
                 statements = f"{self._scope('?s ?p ?o')}{self._filter}"
                 parts.append(
                     f"{{ {self._select} ?n ?s ?p ?o WHERE {{ {values_clause} {statements} }} "
-                    f"LIMIT {each + 1} }}"
+                    f"LIMIT {max_each + 1} }}"
                 )
         query = (
             "SELECT ?n ?s ?p ?o WHERE "
             f"{{ {' UNION '.join(parts)} UNION {{ VALUES ?n {{ {LAST_ROW} }} }} }}"
         )
-        max_rows = len(parts) * (each + 1) + 1
+        max_rows = len(parts) * (max_each + 1) + 1
         rows = self.endpoint.rows(query, ("n", "s", "p", "o"), max_rows)
         for number, subject, predicate, object in rows:
-            row_number = LAST_ROW if _is_end(number) else self._number(number, 2 * len(things))
+            row_number = LAST_ROW if _is_last(number) else self._number(number, 2 * len(things))
             triple = subject, predicate, object
             are_nodes = isinstance(subject, NamedNode | BlankNode) and isinstance(
                 object, NamedNode | BlankNode | Literal
@@ -228,12 +237,12 @@ class SparqlLookup(DatabaseLookup):
         return file
 
 
-def _is_end(term: Any) -> bool:
+def _is_last(term: Any) -> bool:
     return getattr(term, "value", "") == str(LAST_ROW)
 
 
 def _iri(name: str) -> str:
-    """Return the IRI that a name is or ends in, empty if there is none.
+    """Return the IRI that a name is or ends in. Empty if there is none.
 
     Examples are `<http://x/Paris>` and `Paris (http://x/Paris)`.
     """

@@ -1,6 +1,6 @@
-"""Rows of SPARQL results in JSON, read one by one.
+"""Rows of SPARQL results in JSON, read one by one while the reply arrives.
 
-An invalid term does not affect the others.
+An invalid term is replaced by an `InvalidTerm`, and does not affect the others.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from core.io.json_pieces import JsonPieces
 
 PLAIN_LABEL = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
-NO_ROWS_FAULT = "{who} did not answer with rows."
+NO_ROWS_FAULT = "{server} did not answer with rows."
 
 
 class InvalidTerm:
     """A value that is no valid RDF term, such as an IRI with a space.
 
-    `text` is its text, shortened.
+    `text` is its text for messages, shortened.
     """
 
     def __init__(self, text: Any):
         self.text = shorten(text)
 
 
-def result_rows(source: Any, who: str, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+def result_rows(source: Any, server: str, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     """Yield the values of each row for some variables.
 
     Parameters
     ----------
-    source : the bytes; its `name` is the beginning of messages on invalid JSON.
-    who : the name of the server.
-    names : variables; empty for the first three that the reply names.
+    source : the reply, with `read`; its `name` is the beginning of messages on invalid JSON.
+    server : the name of the server.
+    names : variables to return; empty for the first three that the reply names.
 
     Yields
     ------
@@ -48,13 +48,13 @@ def result_rows(source: Any, who: str, names: Sequence[str]) -> Iterator[tuple[A
     pieces = JsonPieces(source)
     variables = None
     has_results = False
-    waiting: list[Any] = []  # rows that come before the variables, if these are needed
+    waiting: list[Any] = []  # rows before `head`, while the variables are unknown
     for key in pieces.keys():
         if key == "head":
-            variables = _variables(who, pieces.value(), names)
+            variables = _variables(server, pieces.value(), names)
         elif key == "results" and not has_results:
             has_results = True
-            for row in _bindings(who, pieces):
+            for row in _bindings(server, pieces):
                 if variables or names:
                     yield _values(row, variables or names)
                 else:
@@ -62,28 +62,28 @@ def result_rows(source: Any, who: str, names: Sequence[str]) -> Iterator[tuple[A
         else:
             pieces.value()
     if not has_results or variables is None:
-        raise BadInput(NO_ROWS_FAULT.format(who=who))
+        raise BadInput(NO_ROWS_FAULT.format(server=server))
     if pieces.peek():
         raise BadInput(f"{source.name}: more text follows after its rows have ended.")
     for row in waiting:
         yield _values(row, variables)
 
 
-def _variables(who: str, head: Any, names: Sequence[str]) -> Sequence[str]:
+def _variables(server: str, head: Any, names: Sequence[str]) -> Sequence[str]:
     """Return the variables whose values are read. Raises BadInput if the reply lacks one."""
-    columns = head.get("vars", []) if isinstance(head, dict) else []
+    columns = head.get("vars") if isinstance(head, dict) else None
     columns = columns if isinstance(columns, list) else []
     columns = [name for name in columns if isinstance(name, str)]
     required = tuple(names) or tuple(columns[:3])
     if not required or not set(required) <= set(columns):
-        raise BadInput(f"{who} did not answer with the variables {', '.join(required)}.")
+        raise BadInput(f"{server} did not answer with the variables {', '.join(required)}.")
     return required
 
 
-def _bindings(who: str, pieces: JsonPieces) -> Iterator[Any]:
+def _bindings(server: str, pieces: JsonPieces) -> Iterator[Any]:
     """Yield the rows of the object under `results`."""
     if pieces.peek() != "{":
-        raise BadInput(NO_ROWS_FAULT.format(who=who))
+        raise BadInput(NO_ROWS_FAULT.format(server=server))
     for key in pieces.keys():
         if key == "bindings" and pieces.peek() == "[":
             for _ in pieces.items():
@@ -93,6 +93,7 @@ def _bindings(who: str, pieces: JsonPieces) -> Iterator[Any]:
 
 
 def _values(row: Any, names: Sequence[str]) -> tuple[Any, ...]:
+    """Return the terms of a row for some variables, as `result_rows` yields them."""
     if not isinstance(row, dict):
         return tuple(InvalidTerm(row) for _ in names)
     return tuple(parse_term(row[name]) if name in row else None for name in names)
@@ -101,7 +102,7 @@ def _values(row: Any, names: Sequence[str]) -> tuple[Any, ...]:
 def parse_term(term: Any) -> Any:
     """Return the term of a row's value, or an `InvalidTerm` if it is none.
 
-    Blank nodes get distinct names that N-Triples allows. A triple as value is invalid.
+    Blank nodes get distinct names that N-Triples allows. A triple as value (RDF-star) is invalid.
 
     >>> from core.databases.sparql_rows import parse_term
     >>> parse_term({"type": "bnode", "value": "nodeID://b1"}).value
@@ -130,6 +131,7 @@ def parse_term(term: Any) -> Any:
 
 
 def _literal(value: str, term: Mapping[str, Any]) -> Any:
+    """Return the literal of a term. Raises ValueError if it is invalid."""
     from pyoxigraph import Literal, NamedNode
 
     language = term.get("xml:lang")

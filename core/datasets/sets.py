@@ -220,7 +220,7 @@ def _packed_graphs(file: FilePath, stamp: tuple, only: str) -> tuple[bytes, ...]
     The order is that of `QuestionSet.questions`, so rows that are no questions are skipped here too.
     """
     text = file if is_columnar(file) else decode_if_certain(file, max_bytes=MAX_QUESTION_FILE_BYTES)
-    rows = file_rows(text, max_bytes=MAX_QUESTION_FILE_BYTES, longest=MAX_QUESTION_ROW_BYTES)
+    rows = file_rows(text, max_bytes=MAX_QUESTION_FILE_BYTES, max_line_bytes=MAX_QUESTION_ROW_BYTES)
     graphs = []
     for position, row in rows:
         if only and row.get(only) is not True:

@@ -1,4 +1,8 @@
-"""Drafts: incomplete lines that a person edits, with checks of where an operator fits."""
+"""Drafts: lines of operators that a person edits on the Build page.
+
+A draft may be incomplete. It has a row of bricks, one for each operator. Checks find the faults of
+bricks and the slots in which an operator fits.
+"""
 
 from core.drafts.draft import Draft
 from core.drafts.draft_faults import brick_faults

@@ -1,4 +1,4 @@
-"""A draft: a line of bricks that may be incomplete."""
+"""Drafts: rows of bricks (`core.lines.brick`), from which a line of operators is made."""
 
 from __future__ import annotations
 
@@ -26,9 +26,13 @@ from core.operators.text import RETRIEVAL_GRAMMAR
 
 @dataclass(frozen=True)
 class Draft:
-    """A line of bricks that may be incomplete.
+    """A row of bricks that may not make a line of operators yet.
 
-    `next_key` is the key of the next new brick.
+    Parameters
+    ----------
+    bricks : the row. Loops and branches have further rows inside them, their arms.
+    next_key : key of the next new brick.
+    grammar : the grammar of retrieval methods, or that of builds of graphs.
     """
 
     bricks: Bricks = ()
@@ -37,28 +41,28 @@ class Draft:
 
     @classmethod
     def from_line(cls, line: Iterable[Any]) -> Draft:
-        """Return a line as a draft."""
+        """Return the draft of a line of operators for retrieval or building."""
         keys = count(1)
         bricks = bricks_of(line, keys)
         grammar = BUILD_GRAMMAR if isinstance(line, BuildLine) else RETRIEVAL_GRAMMAR
         return cls(bricks, next(keys), grammar)
 
     def iter_bricks(self) -> Iterator[Brick]:
-        """Yield all bricks, each before those inside it."""
+        """Yield all bricks, each before the bricks inside it."""
         for brick in self.bricks:
             yield from brick.iter_bricks()
 
     def find(self, key: int) -> Brick | None:
-        """Return the brick with that key, also one inside another; None if there is none."""
+        """Return the brick with a key, also one inside another. None if there is none."""
         return next((brick for brick in self.iter_bricks() if brick.key == key), None)
 
     @property
     def text(self) -> str:
-        """The canonical text, which `parse_draft` reads. A complete draft has that of its line."""
+        """The canonical text, which `parse_draft` reads. For a complete draft, it is the line's."""
         return bricks_text(self.bricks)
 
     def line(self) -> OperatorLine[Any]:
-        """Return the line of the draft.
+        """Return the line of operators that the bricks make.
 
         Raises BadParameter if the draft is empty or cannot be run.
         """
@@ -67,7 +71,7 @@ class Draft:
         return self.grammar.line_class(operators_of(self.bricks))
 
     def runnable_line(self) -> Any:
-        """Return the line of the draft, or None if it cannot be run yet."""
+        """Return the line of operators. None if the draft cannot be run yet."""
         try:
             return self.line()
         except BadParameter:
@@ -75,9 +79,9 @@ class Draft:
 
 
 def parse_draft(text: str, grammar: Grammar[Any] = RETRIEVAL_GRAMMAR) -> Draft:
-    """Return the draft with this `text`.
+    """Return the draft of a text such as `Draft.text`.
 
-    Raises BadParameter if the text has not the form of a line.
+    Raises BadParameter if the text does not have the form of a line.
 
     >>> from core.drafts.draft import parse_draft
     >>> parse_draft("Rank(keep=8) >> Loop(body=..., budget=9)").text
@@ -89,7 +93,10 @@ def parse_draft(text: str, grammar: Grammar[Any] = RETRIEVAL_GRAMMAR) -> Draft:
 
 
 def new_brick(cls: type[Any], keys: Iterator[int]) -> Brick:
-    """Return a brick of an operator with its defaults; one of a branch has two empty rows."""
+    """Return a brick of an operator class with default parameters.
+
+    The brick of a branch has two empty rows. `keys` yields the key.
+    """
     if issubclass(cls, Branch):
         return Brick(next(keys), Branch, {"on": BRANCH_FIELDS[0]}, {"1": (), OTHERWISE_ARM: ()})
     return brick_of(default_operator(cls), keys)

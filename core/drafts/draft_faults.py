@@ -1,6 +1,6 @@
 """Checks of a draft, by the fields that its operators read and write.
 
-They find the faults of its bricks, and the slots in which an operator fits.
+They find the faults of bricks, and the slots in which an operator fits. The Build page shows both.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from core.operators.combinator import Combinator
 class _PrecedingBricks:
     """Summary of all bricks before a position: the fields they write and their last stage.
 
-    An incomplete brick counts as writing the fields of all bricks in it, so that it alone has a
-    fault, and not those after it too.
+    The checks of a line accept it in place of an operator. An incomplete brick counts as writing
+    the fields of all bricks in it, so that it alone has a fault, and not the bricks after it too.
     """
 
     writes: frozenset[str]
@@ -40,7 +40,7 @@ class _PrecedingBricks:
 
 
 def brick_faults(draft: Draft) -> dict[int, str]:
-    """Return a sentence for each brick that is incomplete or cannot stand at its position, by key.
+    """Return a sentence for each incomplete or misplaced brick, by key.
 
     The result is empty if the line of the draft can be run.
     """
@@ -58,7 +58,8 @@ def _add_row_faults(
 ) -> None:
     """Add the faults of a row to `faults`.
 
-    `preceding` summarises the bricks before the row, and `holder` is the brick that holds it.
+    `preceding` summarises the bricks before the row, and is None if there are none. `holder` is the
+    brick that has the row, and is None for the draft's own row.
     """
     for brick in row:
         operator = brick.operator
@@ -70,8 +71,9 @@ def _add_row_faults(
         elif reason is None:
             earlier: tuple[Any, ...] = (preceding,) if preceding else ()
             reason = _with_title(grammar.line_class.misfit_reason(earlier, operator), operator)
-        # no sentence on a brick if one inside it has a fault
-        if reason and not (brick.arms and any(one.key in faults for one in brick.iter_bricks())):
+        # A brick with a faulty brick inside it has no sentence of its own.
+        inner_keys = {inner.key for inner in brick.iter_bricks()} if brick.arms else set()
+        if reason and inner_keys.isdisjoint(faults):
             faults[brick.key] = reason
         preceding = preceding or _PrecedingBricks(frozenset(), "")
         preceding = preceding.with_brick(brick, grammar.stages)
@@ -82,7 +84,7 @@ def _fields_written(brick: Brick) -> tuple[str, ...]:
 
 
 def _holder_refusal(holder: Brick | None, brick: Brick) -> str | None:
-    """Return why a brick may not be part of the brick that holds it, or None."""
+    """Return why a brick may not be part of the brick that holds it. None if it may."""
     if holder is None:
         return None
     holder_class: Any = holder.cls
@@ -91,7 +93,8 @@ def _holder_refusal(holder: Brick | None, brick: Brick) -> str | None:
     holder_operator: Any = holder.operator or holder_class.__new__(holder_class)
     try:
         is_admitted = holder_operator.admits(operator)
-    except (AttributeError, IndexError):  # raised by the stage of an empty branch
+    except (AttributeError, IndexError):
+        # An empty branch has no stage to check, so only its class decides.
         is_admitted = not issubclass(operator_class, Combinator) or operator_class.is_nestable
     if is_admitted:
         return None
@@ -108,10 +111,10 @@ def _with_title(reason: str | None, operator: Any) -> str | None:
 def change_fault(
     draft: Draft, change: DraftChange, faults: Mapping[int, str] | None = None
 ) -> str | None:
-    """Return why a changed brick does not fit at its new position, or None if it fits.
+    """Return why a changed brick does not fit at its new position. None if it fits.
 
-    It also does not fit if the change removes something that another brick needs. `faults` are the
-    faults of the draft before the change, if they are known.
+    A change that takes from another brick what that brick needs does not fit either. `faults` are
+    those of the draft before the change; None computes them.
     """
     faults = brick_faults(draft) if faults is None else faults
     after = edit_draft(draft, change)
@@ -121,7 +124,7 @@ def change_fault(
         changed_keys.update(range(draft.next_key, after.next_key))
     elif isinstance(change, BrickReplacement | BrickMove):
         brick = after.find(change.key)
-        changed_keys.update(one.key for one in (brick.iter_bricks() if brick else ()))
+        changed_keys.update(inner.key for inner in (brick.iter_bricks() if brick else ()))
     for key in sorted(changed_keys & new_faults.keys()):
         if not _lacks_only_bricks(after, key):
             return new_faults[key]
@@ -132,7 +135,7 @@ def change_fault(
 
 
 def _lacks_only_bricks(draft: Draft, key: int) -> bool:
-    """Return whether a brick only lacks the bricks inside it, and otherwise fits."""
+    """Return whether a brick would fit if there were bricks inside it."""
     brick = draft.find(key)
     if brick is None or brick.operator is not None or any(brick.arms.values()):
         return False
@@ -141,25 +144,22 @@ def _lacks_only_bricks(draft: Draft, key: int) -> bool:
     assert slot is not None and row is not None  # the brick exists
     if brick.cls is not Branch:
         return True
-    bricks_before = chain.from_iterable(one.iter_bricks() for one in row[: slot.index])
-    return any(brick.given["on"] in _fields_written(one) for one in bricks_before)
+    # A branch also needs the field by which it chooses an arm.
+    earlier_bricks = chain.from_iterable(step.iter_bricks() for step in row[: slot.index])
+    return any(brick.given["on"] in _fields_written(earlier) for earlier in earlier_bricks)
 
 
 def operator_refusals(draft: Draft, target: Slot | int) -> dict[str, str | None]:
-    """Return for each operator name why the operator does not fit, or None if it fits.
+    """Return for each operator name why the operator does not fit. None if it fits.
 
     `target` is a slot, or the key of a brick to replace.
     """
     known_faults = brick_faults(draft)
-    refusals = {}
-    for name in draft.grammar.operators:
-        change: DraftChange = (
-            BrickInsertion(target, name)
-            if isinstance(target, Slot)
-            else BrickReplacement(target, name)
-        )
-        refusals[name] = change_fault(draft, change, known_faults)
-    return refusals
+    make_change: Any = BrickInsertion if isinstance(target, Slot) else BrickReplacement
+    return {
+        name: change_fault(draft, make_change(target, name), known_faults)
+        for name in draft.grammar.operators
+    }
 
 
 def fitting_slots(draft: Draft, name: str) -> tuple[Slot, ...]:
@@ -194,14 +194,14 @@ def possible_moves(draft: Draft, key: int) -> tuple[Slot, ...]:
 
 
 def default_slot(draft: Draft) -> Slot:
-    """Return the slot of a new brick if no other is chosen.
+    """Return the slot of a new brick if the person chooses none.
 
-    It is before the first brick with a fault, else before the brick of the last stage, else at the
-    end.
+    It is in the draft's own row: before the first brick with a fault, else before the brick of the
+    last stage, else at the end.
     """
     faults = brick_faults(draft)
     for index, brick in enumerate(draft.bricks):
-        if any(one.key in faults for one in brick.iter_bricks()):
+        if any(inner.key in faults for inner in brick.iter_bricks()):
             return Slot(index)
     for index, brick in enumerate(draft.bricks):
         if brick.stage == draft.grammar.last_stage:

@@ -1,4 +1,7 @@
-"""Changes of a draft as objects, and `edit_draft`, which applies one."""
+"""Changes of a draft, and a history for undo.
+
+The Build page sends changes as messages, which `parse_change` reads.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ MAX_UNDO_STEPS = 100  # changes that can be undone
 
 @dataclass(frozen=True)
 class BrickInsertion:
-    """A new operator in a slot."""
+    """Insertion of a new operator, by the name of its class, into a slot."""
 
     slot: Slot
     name: str
@@ -28,7 +31,10 @@ class BrickInsertion:
 
 @dataclass(frozen=True)
 class BrickReplacement:
-    """Another operator in place of a brick. A branch gets a copy of the brick in each arm."""
+    """Replacement of the brick with a key by an operator of another class.
+
+    A branch gets a copy of the replaced brick in each arm.
+    """
 
     key: int
     name: str
@@ -36,7 +42,7 @@ class BrickReplacement:
 
 @dataclass(frozen=True)
 class BrickMove:
-    """A move of a brick to another slot, which is one of the draft before the move."""
+    """Move of a brick to another slot. The slot's index counts the bricks before the move."""
 
     key: int
     slot: Slot
@@ -44,21 +50,21 @@ class BrickMove:
 
 @dataclass(frozen=True)
 class BrickRemoval:
-    """The removal of a brick and all bricks inside it."""
+    """Removal of a brick and all bricks inside it."""
 
     key: int
 
 
 @dataclass(frozen=True)
 class BrickCopy:
-    """A copy of a brick, placed directly after it."""
+    """Copy of a brick, inserted directly after the brick."""
 
     key: int
 
 
 @dataclass(frozen=True)
 class ValueChange:
-    """A new value for a parameter of a brick."""
+    """New value for the parameter `name` of a brick."""
 
     key: int
     name: str
@@ -67,16 +73,16 @@ class ValueChange:
 
 @dataclass(frozen=True)
 class ArmAddition:
-    """A further arm of a branch, for the next number of hops."""
+    """Addition of an arm to a branch, for the next number of hops."""
 
     key: int
 
 
 @dataclass(frozen=True)
 class ArmRemoval:
-    """The removal of an arm of a branch, with all bricks in it.
+    """Removal of an arm of a branch, with all bricks in it.
 
-    The last arm for a number of hops cannot be removed.
+    The last arm for a number of hops, and the arm for all other numbers, cannot be removed.
     """
 
     key: int
@@ -93,8 +99,8 @@ DraftChange = (
     | ArmAddition
     | ArmRemoval
 )
-# Changes by their names in a browser's messages: those that need the key of a brick, and those
-# that need a name as well.
+# Changes by their names in a browser's messages: those that need only the key of a brick, and those
+# that need a name too.
 CHANGES_BY_KEY: dict[str, Callable[[int], DraftChange]] = {
     "remove": BrickRemoval,
     "duplicate": BrickCopy,
@@ -135,19 +141,22 @@ def edit_draft(draft: Draft, change: DraftChange) -> Draft:
 
 
 def _insert_brick(draft: Draft, slot: Slot, brick: Brick) -> Draft:
+    """Return the draft with a brick in a slot.
+
+    A draft without such a slot is returned unchanged."""
     if find_row(draft, slot) is None:
         return draft
     return change_row(draft, slot, lambda row: (*row[: slot.index], brick, *row[slot.index :]))
 
 
 def _remove_brick(draft: Draft, slot: Slot, brick: Brick) -> Draft:
-    return change_row(draft, slot, lambda row: tuple(one for one in row if one.key != brick.key))
+    return change_row(draft, slot, lambda row: tuple(old for old in row if old.key != brick.key))
 
 
 def _with_next_key(draft: Draft, keys: Iterator[int]) -> Draft:
-    """Return the draft with the key of its next new brick.
+    """Return the draft with the next of `keys` as its next key.
 
-    Raises BadParameter if the draft has become too large.
+    Raises BadParameter if the draft has more than `MAX_BRICKS` bricks.
     """
     if sum(1 for _ in draft.iter_bricks()) > MAX_BRICKS:
         raise BadParameter(f"A method has at most {MAX_BRICKS} steps.")
@@ -160,14 +169,15 @@ def _replace_brick(draft: Draft, slot: Slot, new: Brick) -> Draft:
     `slot` is in the row of that brick.
     """
     return change_row(
-        draft, slot, lambda row: tuple(new if one.key == new.key else one for one in row)
+        draft, slot, lambda row: tuple(new if old.key == new.key else old for old in row)
     )
 
 
 def _move_brick(draft: Draft, brick: Brick, slot: Slot, target: Slot) -> Draft:
+    """Return the draft with a brick at `target`; `slot` is the one before the brick."""
     is_same_row = (slot.owner, slot.arm) == (target.owner, target.arm)
     is_same_place = is_same_row and target.index in (slot.index, slot.index + 1)
-    is_inside_itself = target.owner in {one.key for one in brick.iter_bricks()}
+    is_inside_itself = target.owner in {inner.key for inner in brick.iter_bricks()}
     if is_same_place or is_inside_itself or find_row(draft, target) is None:
         return draft
     if is_same_row and target.index > slot.index:  # the removal shifts the bricks behind it
@@ -176,7 +186,7 @@ def _move_brick(draft: Draft, brick: Brick, slot: Slot, target: Slot) -> Draft:
 
 
 def _new_operator_brick(brick: Brick, cls: type[Any], keys: Iterator[int]) -> Brick:
-    """Return a brick of another operator with the key of a brick."""
+    """Return a brick of another operator class with the key of `brick`."""
     if cls is brick.cls:
         return brick
     new = new_brick(cls, keys)
@@ -186,6 +196,7 @@ def _new_operator_brick(brick: Brick, cls: type[Any], keys: Iterator[int]) -> Br
 
 
 def _with_value(brick: Brick, change: ValueChange) -> Brick:
+    """Return a brick with a changed parameter. Raises BadParameter for a bad name or value."""
     check_names(brick.cls, {change.name: change.value}, brick.cls.__name__)
     settings = {**brick.given, change.name: change.value}
     changed = replace(brick, given=settings)
@@ -197,6 +208,10 @@ def _with_value(brick: Brick, change: ValueChange) -> Brick:
 
 
 def _with_arm(brick: Brick, change: ArmAddition | ArmRemoval) -> Brick:
+    """Return a branch with an arm more or less, and any other brick unchanged.
+
+    Arms are named by numbers of hops, and the last one `OTHERWISE_ARM`.
+    """
     if brick.cls is not Branch:
         return brick
     arms = {name: row for name, row in brick.arms.items() if name != OTHERWISE_ARM}
@@ -210,7 +225,8 @@ def _with_arm(brick: Brick, change: ArmAddition | ArmRemoval) -> Brick:
 def parse_change(message: Mapping[str, Any]) -> DraftChange:
     """Return the change that a message from a browser asks for.
 
-    Raises BadParameter if it asks for none.
+    The message has the kind of change in `do`, and `key`, `name`, `slot` and `value` as the kind
+    needs them. Raises BadParameter for any other message.
     """
     slot_text = message.get("slot")
     slot = parse_slot(slot_text) if isinstance(slot_text, str) else None
@@ -227,7 +243,7 @@ def parse_change(message: Mapping[str, Any]) -> DraftChange:
 
 
 def _brick_change(key: int, message: Mapping[str, Any], slot: Slot | None) -> DraftChange | None:
-    """Return the change of an existing brick that a message asks for; None if it asks for none."""
+    """Return the change of an existing brick that a message asks for. None if it asks for none."""
     action, name = message.get("do"), message.get("name")
     if not isinstance(action, str):
         return None
@@ -253,19 +269,22 @@ class History:
     later: tuple[Draft, ...] = ()
 
     def add(self, draft: Draft) -> History:
-        """Return the history with a new draft, or itself if the draft is the same."""
+        """Return the history with a new draft.
+
+        The same draft changes nothing. Otherwise the drafts after the current one are dropped.
+        """
         if draft == self.draft:
             return self
         return History(draft, (*self.earlier, self.draft)[-MAX_UNDO_STEPS:])
 
     def undo(self) -> History:
-        """Return the history one change back, or itself at its beginning."""
+        """Return the history one change back, or the same history at its beginning."""
         if self.earlier:
             return History(self.earlier[-1], self.earlier[:-1], (self.draft, *self.later))
         return self
 
     def redo(self) -> History:
-        """Return the history one change forward, or itself at its end."""
+        """Return the history one change forward, or the same history at its end."""
         if self.later:
             return History(self.later[0], (*self.earlier, self.draft), self.later[1:])
         return self

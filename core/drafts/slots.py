@@ -1,4 +1,7 @@
-"""Slots: the positions of a draft at which a brick can be inserted."""
+"""Slots: the positions of a draft at which a brick can be inserted.
+
+Bricks that hold others, such as loops, have rows of their own, which are called arms.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,13 @@ LINE_OWNER = 0  # owner of the draft's own row; no brick has this key
 
 @dataclass(frozen=True)
 class Slot:
-    """A position in a row of bricks: the one before the brick with index `index`.
+    """A position in a row of bricks: before a brick, or at the end.
 
-    The row is the draft's own, or the row `arm` of the brick with the key `owner`.
+    Parameters
+    ----------
+    index : index of the brick after the slot; the length of the row for the slot at its end.
+    owner : key of the brick that has the row; `LINE_OWNER` for the draft's own row.
+    arm : name of the row in that brick; empty for the draft's own row.
     """
 
     index: int
@@ -30,7 +37,7 @@ class Slot:
 
 
 def parse_slot(text: str) -> Slot:
-    """Return the slot that a text names. Raises BadParameter for any other text.
+    """Return the slot of a text, as `str` writes slots. Raises BadParameter for any other text.
 
     >>> from core.drafts.slots import Slot, parse_slot
     >>> parse_slot("2"), parse_slot("5.body.0")
@@ -40,13 +47,14 @@ def parse_slot(text: str) -> Slot:
     arm, _, index = rest.rpartition(".")
     if not rest:  # a slot of the draft's own row
         index, owner = owner, str(LINE_OWNER)
+    # Numbers of ten digits and more are no keys or indices, and may be too long to convert.
     if not all(number.isdecimal() and len(number) < 10 for number in (index, owner)):
         raise BadParameter("There is no such place in the line.")
     return Slot(int(index), int(owner), arm)
 
 
 def rows(draft: Draft) -> Iterator[tuple[int, str, Bricks]]:
-    """Yield every row of bricks with its owner and name, the draft's own first."""
+    """Yield every row of bricks with owner and arm, the draft's own first."""
     yield LINE_OWNER, "", draft.bricks
     for brick in draft.iter_bricks():
         for arm, row in brick.arms.items():
@@ -54,14 +62,14 @@ def rows(draft: Draft) -> Iterator[tuple[int, str, Bricks]]:
 
 
 def slots(draft: Draft) -> tuple[Slot, ...]:
-    """Return every slot of a draft."""
+    """Return every slot of a draft, row by row."""
     return tuple(
         Slot(index, owner, arm) for owner, arm, row in rows(draft) for index in range(len(row) + 1)
     )
 
 
 def find_row(draft: Draft, slot: Slot) -> Bricks | None:
-    """Return the row of a slot; None if there is no such row, or it is too short."""
+    """Return the row in which a slot is. None if there is no such row, or it is too short."""
     for owner, arm, row in rows(draft):
         if (owner, arm) == (slot.owner, slot.arm) and slot.index <= len(row):
             return row
@@ -69,7 +77,7 @@ def find_row(draft: Draft, slot: Slot) -> Bricks | None:
 
 
 def slot_before(draft: Draft, key: int) -> Slot | None:
-    """Return the slot before the brick with that key; None if there is no such brick."""
+    """Return the slot before the brick with a key. None if there is no such brick."""
     for owner, arm, row in rows(draft):
         for index, brick in enumerate(row):
             if brick.key == key:

@@ -1,6 +1,6 @@
-"""Names of the operators in the papers.
+"""Names that papers give to the operators, for the Build page.
 
-They come from the operators' descriptions and the methods that use them.
+They come from the descriptions of the operators and from the methods that use them.
 """
 
 from __future__ import annotations
@@ -86,12 +86,14 @@ TERMS = {
     "AnswerFromEvidence": "DALK",
     "AnswerFromPoints": "GGraphRAG: reduce",
 }
-"""Terms by the name of the operator. An operator without one is in no paper."""
+"""Terms by the names of the operator classes. An operator without one is in no paper."""
 OWN_TERM = "Hopscope's own"
 
 
 def paper_term(name: str) -> str:
-    """Return the name of an operator in a paper.
+    """Return the paper of an operator and its name there.
+
+    An operator in no paper has `OWN_TERM`.
 
     >>> from core.drafts.terms import paper_term
     >>> paper_term("PersonalizedPageRank"), paper_term("GraphReader")

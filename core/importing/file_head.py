@@ -18,10 +18,10 @@ from core.io.files import EXCEL_SEPARATOR, FileSource, open_unpacked
 from core.io.json_pieces import JsonPieces
 from core.runtime.row_files import file_rows, is_columnar
 
-HEAD_BYTES = 1 << 18  # bytes of a file's text, after unpacking
+HEAD_BYTES = 1 << 18  # read of a file, after unpacking
 MAX_HEAD_LINES = 100
 MAX_HEAD_ROWS = 3
-MAX_HEAD_ITEMS = 3  # items of a list of objects in a row
+MAX_HEAD_ITEMS = 3  # of a list of objects in a row
 CELL_SEPARATORS = "\t,;|"
 Row = Mapping[str, Any]
 
@@ -29,12 +29,13 @@ Row = Mapping[str, Any]
 class FileHead:
     """The beginning of the file, folder or zip at a path.
 
-    Each property is read once, at its first use. Properties raise BadInput if nothing is at the
-    path, or it is damaged.
+    Each property is read once, at its first use. Properties raise BadInput if there is nothing at
+    the path, or it is damaged.
 
     Parameters
     ----------
-    encoding : the encoding of a text that is not UTF-8; empty to guess it.
+    path : path of the file, folder or zip.
+    encoding : the encoding of a text that is not UTF-8; empty to detect it.
     """
 
     def __init__(self, path: Path, encoding: str = ""):
@@ -45,12 +46,12 @@ class FileHead:
 
     @cached_property
     def has_several_files(self) -> bool:
-        """True if the path holds files: a folder or a zip."""
+        """True if the path is a folder or a zip."""
         return self.path.is_dir() or (self.suffix == ".zip" and self.path.is_file())
 
     @cached_property
     def files(self) -> dict[str, FileSource]:
-        """The files of a folder or zip by their paths within it; empty for a single file."""
+        """The files of a folder or zip by their paths within it. Empty for a single file."""
         return files_at_path(self.path)[0] if self.has_several_files else {}
 
     @cached_property
@@ -77,19 +78,19 @@ class FileHead:
         data = self.data[: line_end or None]
         try:
             check_first_bytes(self.name, data)
-            text = decode_text(self.name, data, named=self.encoding)
+            text = decode_text(self.name, data, choice=self.encoding)
         except BadInput as error:
             return "", str(error)
         return text.removeprefix("\ufeff"), ""
 
     @property
     def text(self) -> str:
-        """The head as text; empty if it cannot be read as text."""
+        """The head as text. Empty if it cannot be read as text."""
         return self.text_or_fault[0]
 
     @cached_property
     def lines(self) -> list[str]:
-        """The first lines that are not blank, without the line in which Excel names the separator."""
+        """The first lines that are not blank, without Excel's line `sep=`."""
         lines = [line for line in self.text.splitlines() if line.strip()][:MAX_HEAD_LINES]
         return lines[1:] if lines and EXCEL_SEPARATOR.match(lines[0]) else lines
 
@@ -104,14 +105,14 @@ class FileHead:
 
     @cached_property
     def separator(self) -> str:
-        """The character that separates the columns of the first line; empty if none does."""
+        """The likely separator of the columns, by the first line. Empty if it has none."""
         first_line = self.lines[0] if self.lines and not self.rows else ""
         most_frequent = max(CELL_SEPARATORS, key=first_line.count)
         return most_frequent if most_frequent in first_line else ""
 
     @cached_property
     def table(self) -> list[list[str]]:
-        """The cells of the first lines; empty without a separator, or if they are not a table."""
+        """The cells of the first lines. Empty without a separator, or if they are no valid CSV."""
         if not self.separator:
             return []
         try:
@@ -149,9 +150,10 @@ def _json_rows(text: str) -> Iterator[Row]:
 
 
 def _fill_row(row: dict[str, Any], pieces: JsonPieces) -> None:
-    """Fill a row with the values of an object.
+    """Fill a row with the values of the next object, in place.
 
-    Of a list of objects, the first `MAX_HEAD_ITEMS` are taken.
+    The row keeps what was read if the text ends within the object. Of a list of objects, the first
+    `MAX_HEAD_ITEMS` are kept.
     """
     for key in pieces.keys():
         row[key] = None

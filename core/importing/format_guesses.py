@@ -1,4 +1,7 @@
-"""Guesses of formats by file name and content: one function for each kind of import."""
+"""Guesses of formats by file name and content: one function for each kind of import.
+
+A function gets the head of a file, folder or zip and returns the formats of its kind that fit.
+"""
 
 from __future__ import annotations
 
@@ -49,9 +52,12 @@ from core.runtime.row_files import COLUMNAR_SUFFIXES
 
 Guesses = dict[str, Guess]  # by format name within the kind
 CRAG_FORMAT, NODES_FORMAT, ZIP_FORMAT, FILES_FORMAT = "crag", "nodes", "zip", "files"
-SURE_CONFIDENCE, LIKELY_CONFIDENCE, POSSIBLE_CONFIDENCE, UNLIKELY_CONFIDENCE = 0.95, 0.8, 0.5, 0.2
-MAX_QUERY_LETTERS = 200  # letters of a query's line; longer lines are passages with their ids
-MIN_FITTING_LINES = 0.8  # share of the first lines that must fit a format
+SURE_CONFIDENCE = 0.95
+LIKELY_CONFIDENCE = 0.8
+POSSIBLE_CONFIDENCE = 0.5
+UNLIKELY_CONFIDENCE = 0.2
+MAX_QUERY_LETTERS = 200  # of the line of a query; longer lines are passages with their ids
+MIN_FITTING_SHARE = 0.8  # share of the first lines that must fit a format
 COLUMN_FORMATS = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
 SEPARATOR_FORMATS = {"\t": "tab", "|": "bar", ",": "comma", ";": "semicolon"}
 GRAPH_FORMAT_PATTERNS = {
@@ -84,16 +90,16 @@ DOCUMENT_FAMILIES = {
     "parquet": ("Columns", COLUMNAR_SUFFIXES, "a document for each row; of Arrow by its title"),
     FILES_FORMAT: ("A folder or a zip of documents", (".zip",), "as of its files"),
 }
-"""Families of documents: the title, suffixes and kind of places of each."""
+"""Families of documents by name: the title, the suffixes, and the places to which hits refer."""
 ROW_FAMILIES = ("csv", "jsonl", "parquet")  # families in which each row is a document
 LINE_FORMAT_REASONS = {
     CSV_FORMAT: "its first row names a question",
     TOPICS_FORMAT: "it begins as TREC's topics do",
 }
 LINE_FORM_REASON = "its lines have this form"
-# keys that only rows of questions have
+# Keys that only rows of questions have. The last of `ROW_QUESTION_KEYS`, `text`, is left out.
 QUESTION_ONLY_KEYS = (*ROW_QUESTION_KEYS[:-1], "RawQuestion", "utterance")
-# keys that mark a row as one of a finished run
+# Keys that mark a row as one of a finished run.
 RUN_RESULT_KEYS = frozenset({*CONTEXT_KEYS, *ANSWER_KEYS, "results"}) - {"answer"}
 
 
@@ -102,7 +108,7 @@ def _suffix_reason(head: FileHead) -> str:
 
 
 def _records(head: FileHead) -> Sequence[Row]:
-    """Return the first rows of JSON, or of a table with a header.
+    """Return the first rows of a file of JSON, columns or a table.
 
     If the first JSON object holds a list of objects under a known key, that list is returned.
     """
@@ -121,9 +127,10 @@ def guess_graphs(head: FileHead) -> Guesses:
     if head.has_several_files:
         return _guess_several_graphs(head)
     guesses = _guess_triple_tables(head) | _guess_json_graphs(head)
-    for name, one in GRAPH_FORMATS.items():
-        has_own_suffix = not (one.delimited or one.table or name == "rows")
-        if has_own_suffix and head.suffix in one.suffixes:
+    for name, graph_format in GRAPH_FORMATS.items():
+        # The suffixes of tables and rows, such as .csv and .json, are used by other kinds too.
+        has_own_suffix = not (graph_format.delimited or graph_format.table or name == "rows")
+        if has_own_suffix and head.suffix in graph_format.suffixes:
             confidence = SURE_CONFIDENCE if head.text else UNLIKELY_CONFIDENCE
             return {name: Guess(confidence, _suffix_reason(head))}
     for name, pattern in GRAPH_FORMAT_PATTERNS.items():
@@ -134,6 +141,7 @@ def guess_graphs(head: FileHead) -> Guesses:
 
 
 def _guess_several_graphs(head: FileHead) -> Guesses:
+    """Return guesses for a folder or zip of files of a graph."""
     if is_crag(head.path):
         return {CRAG_FORMAT: Guess(SURE_CONFIDENCE, "it holds the files of CRAG's graphs")}
     known_suffixes = {suffix for one in GRAPH_FORMATS.values() for suffix in one.suffixes}
@@ -152,7 +160,7 @@ def _suffixes_of_files(head: FileHead) -> set[str]:
 
 
 def _guess_triple_tables(head: FileHead) -> Guesses:
-    """Return guesses for delimited text, Parquet, Arrow and tables of nodes."""
+    """Return guesses for tables of triples, in text or columns, and for tables of nodes."""
     form = COLUMN_FORMATS.get(head.suffix) or SEPARATOR_FORMATS.get(head.separator, "")
     if not form or not head.header:
         return {}
@@ -169,11 +177,12 @@ def _guess_triple_tables(head: FileHead) -> Guesses:
 
 
 def _guess_triple_lines(head: FileHead, form: str) -> Guesses:
+    """Return guesses for lines of three columns without a known header."""
     n_triples = sum(len(cells) == 3 for cells in head.table)
-    if not n_triples or n_triples < MIN_FITTING_LINES * len(head.table):
+    if not n_triples or n_triples < MIN_FITTING_SHARE * len(head.table):
         return {}
     confidence = LIKELY_CONFIDENCE if form in ("tab", "bar") else POSSIBLE_CONFIDENCE
-    # A header of questions or of texts
+    # The header has a column of questions or of texts.
     if find_separator(head.lines[0]) or guess_roles(head.header).get("text"):
         confidence = UNLIKELY_CONFIDENCE
     guesses = {form: Guess(confidence, "its lines hold three columns")}
@@ -183,6 +192,7 @@ def _guess_triple_lines(head: FileHead, form: str) -> Guesses:
 
 
 def _guess_json_graphs(head: FileHead) -> Guesses:
+    """Return guesses for graphs of nodes and links, and for triples, in JSON."""
     records = _records(head) if head.rows and head.suffix not in COLUMNAR_SUFFIXES else ()
     if not records:
         return {}
@@ -265,9 +275,9 @@ def guess_questions(head: FileHead) -> Guesses:
     if head.rows:
         return _guess_question_rows(_records(head))
     name, share = format_of_lines(head.name, head.lines)
-    if share < MIN_FITTING_LINES:
+    if share < MIN_FITTING_SHARE:
         return {}
-    # Other texts may fit these formats too, so a sign of questions is asked for.
+    # Other texts may fit these formats too, so the guess is sure only with a sign of questions.
     has_sign = True
     if name == CSV_FORMAT:
         has_sign = not {"question", "questions", "query"}.isdisjoint(map(usual_name, head.header))
@@ -280,6 +290,7 @@ def guess_questions(head: FileHead) -> Guesses:
 
 
 def _guess_question_rows(records: Sequence[Row]) -> Guesses:
+    """Return the format of the first row that has a key of questions."""
     for row in chain.from_iterable(map(question_rows, records)):
         key = next((key for key in QUESTION_ONLY_KEYS if key in row), "")
         if key:
@@ -317,7 +328,7 @@ def guess_runs(head: FileHead) -> Guesses:
 
 @lru_cache(4)
 def guess_indexes(head: FileHead) -> Guesses:
-    """Return the tool whose index a head is, by the names of its files."""
+    """Return the tool that wrote an index, by the names of its files."""
     try:
         tool, _ = recognise_tool(
             dict(head.files) or {head.name: None},  # type: ignore[dict-item]
@@ -329,7 +340,7 @@ def guess_indexes(head: FileHead) -> Guesses:
 
 
 def guess_cases(head: FileHead) -> Guesses:
-    """Return the confidence that a head is a file of saved comparisons."""
+    """Return the confidence that a file has saved comparisons."""
     if head.rows and head.rows[0].get("kind") == CASES_FILE_KIND:
         return {"cases": Guess(1.0, "its first line says so")}
     if head.name.endswith(CASES_EXTENSION):
@@ -338,5 +349,5 @@ def guess_cases(head: FileHead) -> Guesses:
 
 
 def no_guess(head: FileHead) -> Guesses:
-    """Return no guess, for kinds that are recognised by their address alone."""
+    """Return no guess, for databases, which are recognised by their address alone."""
     return {}

@@ -1,4 +1,4 @@
-"""Importers: the formats that can be imported, with their recognition, reader and command."""
+"""Importers: one for each format, with its recognition and reader."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.watch import NO_WATCH, Watch
 
 
 class KindName(StrEnum):
-    """The kinds of things that can be imported."""
+    """The kinds of things that can be imported. A set has documents and questions."""
 
     GRAPH = "graph"
     DOCUMENTS = "documents"
@@ -29,9 +29,13 @@ class KindName(StrEnum):
 class ImportKind:
     """Title of a kind of formats, the action that imports them, and its command.
 
-    `command` holds the words after `python -m core`. Words in braces are replaced: the paths, the
-    format if it has to be named, the name of the result, its folder, and the graph or corpus to
-    which questions and runs belong.
+    Parameters
+    ----------
+    title : the kind on screen, in the plural.
+    action : the action in words.
+    command : the words after `python -m core`. Words in braces are replaced: `{path}` by the paths,
+        `{format}` by the format if it has to be named, `{name}` and `{folder}` by those of the
+        result, `{source}` by the graph or corpus to which questions and runs belong.
     """
 
     title: str
@@ -79,7 +83,7 @@ IMPORT_KINDS = {
 class Guess:
     """Confidence, from 0 to 1, that a file has a format.
 
-    The reason is the end of a sentence, such as “its name ends in .ttl”.
+    `reason` is the end of a sentence, such as “its name ends in .ttl”.
     """
 
     confidence: float
@@ -91,9 +95,13 @@ NO_GUESS = Guess(0.0)
 
 @dataclass(frozen=True)
 class ReadFile:
-    """The items read from a file, their number in words, and notes.
+    """The items read from a file, such as its triples, documents or questions.
 
-    The notes are sentences on what was guessed or left out.
+    Parameters
+    ----------
+    items : the items.
+    words : their number in words, such as “3 triples”.
+    notes : sentences on what was guessed or left out.
     """
 
     items: tuple[Any, ...]
@@ -109,8 +117,9 @@ class ImportRequest:
     ----------
     format : the name of the format within its kind.
     paths : the files, which are read together.
-    max_bytes : most bytes of text in a file; None for no bound.
-    encoding : the encoding of texts that are not UTF-8; empty to guess it.
+    watch : cancellation and progress.
+    max_bytes : largest number of bytes of text in a file; None for no limit.
+    encoding : the encoding of texts that are not UTF-8; empty to detect it.
     """
 
     format: str
@@ -122,7 +131,7 @@ class ImportRequest:
 
 @dataclass(frozen=True)
 class Importer:
-    """A format that can be imported.
+    """A format that can be imported, with its reader.
 
     Parameters
     ----------
@@ -133,8 +142,8 @@ class Importer:
     read_files : reads files of this kind.
     example : an example file below `data/formats`; empty if the format is not that of a file.
     files : words for its files, if the suffixes do not describe them.
-    tools : programs that write the format.
-    taken, left : what is read from it, and what is ignored.
+    tools : programs that write the format, in words.
+    contents, omissions : the parts of a file that are read, and those that are not, in words.
     """
 
     kind: KindName
@@ -146,8 +155,8 @@ class Importer:
     example: str = ""
     files: str = ""
     tools: str = ""
-    taken: str = ""
-    left: str = ""
+    contents: str = ""
+    omissions: str = ""
 
     @property
     def key(self) -> str:
@@ -155,20 +164,20 @@ class Importer:
         return f"{self.kind}/{self.name}"
 
     def guess(self, head: FileHead) -> Guess:
-        """Return the confidence that a head of a file has this format."""
+        """Return the confidence that the file with this head has this format."""
         return self.guess_formats(head).get(self.name, NO_GUESS)
 
     def read_file(
         self,
         *paths: str | Path,
         watch: Watch = NO_WATCH,
-        most: int | None = None,
+        max_bytes: int | None = None,
         encoding: str = "",
     ) -> ReadFile:
         """Read a file, or several that belong together.
 
-        Raises BadInput, and what `watch` raises.
+        The arguments are those of `ImportRequest`. Raises BadInput, and what `watch` raises.
         """
         watch.check()
         files = list(map(Path, paths))
-        return self.read_files(ImportRequest(self.name, files, watch, most, encoding))
+        return self.read_files(ImportRequest(self.name, files, watch, max_bytes, encoding))

@@ -1,4 +1,4 @@
-"""Recognition of the formats that a file, folder, zip or address may have."""
+"""Recognition of the formats that a file, folder, zip or database address may have."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from core.importing.importer import IMPORT_KINDS, Importer, KindName
 from core.importing.registry import IMPORTERS
 from core.io.home import graphs_folder
 
-MIN_CONFIDENCE = 0.1  # guesses of less are left out
-# kinds whose files can be imported together
+MIN_CONFIDENCE = 0.1  # guesses below this confidence are left out
+# Kinds of which several files can be imported together.
 KINDS_OF_SEVERAL_FILES = frozenset({KindName.GRAPH, KindName.DOCUMENTS, KindName.SET})
 
 
@@ -29,10 +29,10 @@ class Recognition:
 
     Parameters
     ----------
-    importer : the format.
+    importer : the importer of the format.
     confidence : from 0 to 1.
-    reason : why, as the end of a sentence: “its name ends in .ttl”.
-    paths : the files, the folder, the zip, or the address.
+    reason : why the format is likely, as the end of a sentence: “its name ends in .ttl”.
+    paths : the paths of the files, folder or zip, or the address.
     is_chosen : True if a person chose the format. The command then has to name it.
     """
 
@@ -44,17 +44,17 @@ class Recognition:
 
     @property
     def action(self) -> str:
-        """The action that imports it, in words."""
+        """The action that imports the paths, in words."""
         return IMPORT_KINDS[self.importer.kind].action
 
     @property
     def needs_source(self) -> bool:
-        """True if the graph or corpus that it belongs to has to be named."""
+        """True if the command has to name a graph or corpus."""
         return "{source}" in IMPORT_KINDS[self.importer.kind].command
 
     @property
     def command(self) -> str:
-        """The command that imports it, with words in capitals in place of missing arguments."""
+        """The command that imports the paths, with words in capitals for missing arguments."""
         return shlex.join(["python", "-m", "core", *self.arguments()])
 
     def arguments(self, name: str = "", source: Sequence[str] = ("--graph", "GRAPH")) -> list[str]:
@@ -68,15 +68,15 @@ class Recognition:
         values: dict[str, Sequence[str]] = {
             "{path}": self.paths,
             "{source}": source,
-            "{format}": self._format(),
+            "{format}": self._format_option(),
             "{name}": (name or "NAME",),
             "{folder}": (str(graphs_folder() / name) if name else "FOLDER",),
         }
         words = IMPORT_KINDS[self.importer.kind].command.split()
         return [part for word in words for part in values.get(word, (word,))]
 
-    def _format(self) -> tuple[str, ...]:
-        """Return the option that names the format, if the command cannot find it by itself."""
+    def _format_option(self) -> tuple[str, ...]:
+        """Return the option that names the format. Empty if the command recognises the format."""
         importer = self.importer
         is_needed = self.is_chosen
         if importer.kind == KindName.GRAPH and importer.name in GRAPH_FORMATS:
@@ -89,12 +89,13 @@ class Recognition:
 def recognise(path: str | Path, encoding: str = "") -> list[Recognition]:
     """Return the formats that a file, folder, zip or database address may have, best first.
 
-    Only the head of a file is read. `encoding` is that of a text that is not UTF-8.
+    Only the head of a file is read. `encoding` is that of a text that is not UTF-8; if it is empty,
+    it is detected.
 
     Raises
     ------
     BadInput
-        If there is no such file, or it has no known format. The sentence gives the reason.
+        If there is no such file, or it has no known format. The message gives the reason.
     """
     if is_address(str(path)):
         address = address_of(str(path))
@@ -113,43 +114,48 @@ def recognise(path: str | Path, encoding: str = "") -> list[Recognition]:
             recognitions.append(Recognition(importer, guess.confidence, guess.reason, (str(path),)))
     if not recognitions:
         raise BadInput(_unknown_format_message(head))
-    return sorted(recognitions, key=lambda one: -one.confidence)
+    return _best_first(recognitions)
 
 
 def recognise_together(paths: Sequence[str | Path], encoding: str = "") -> list[Recognition]:
-    """Return the kinds as which several files can be imported together, best first.
+    """Return the ways to import several files together, best first.
 
-    The files of one graph may have several formats, and so may documents. The format and the reason
-    are then those of the file with the highest confidence; the confidence is the lowest.
+    There is at most one for each kind. The files of one graph may have several formats, and so may
+    documents. The importer and the reason are those of the file with the highest confidence. The
+    confidence is that of the file with the lowest.
 
     Raises
     ------
     BadInput
         As `recognise` does, and if no kind fits all files.
     """
-    recognitions_by_file = [recognise(path, encoding) for path in paths]
-    if len(recognitions_by_file) == 1:
-        return recognitions_by_file[0]
-    # the best recognition of each kind, for each file
-    best = [{one.importer.kind: one for one in reversed(group)} for group in recognitions_by_file]
-    shared_kinds = KINDS_OF_SEVERAL_FILES.intersection(*best)
+    by_file = [recognise(path, encoding) for path in paths]
+    if len(by_file) == 1:
+        return by_file[0]
+    # For each file, the best recognition of each kind. The best comes last, and so replaces others.
+    best_by_file = [{one.importer.kind: one for one in reversed(results)} for results in by_file]
+    shared_kinds = KINDS_OF_SEVERAL_FILES.intersection(*best_by_file)
     if not shared_kinds:
         raise BadInput("These files cannot be added together. Add them one by one.")
     together = []
     for kind in shared_kinds:
-        candidates = [best_by_kind[kind] for best_by_kind in best]
-        surest = max(candidates, key=lambda one: one.confidence)
-        lowest = min(one.confidence for one in candidates)
+        candidates = [best_by_kind[kind] for best_by_kind in best_by_file]
+        surest = _best_first(candidates)[0]
+        lowest = min(candidate.confidence for candidate in candidates)
         together.append(Recognition(surest.importer, lowest, surest.reason, tuple(map(str, paths))))
-    return sorted(together, key=lambda one: -one.confidence)
+    return _best_first(together)
+
+
+def _best_first(recognitions: Sequence[Recognition]) -> list[Recognition]:
+    return sorted(recognitions, key=lambda recognition: -recognition.confidence)
 
 
 def importers_named(text: str) -> list[Importer]:
-    """Return the importers that `KIND` or `KIND/NAME` names.
+    """Return the importers of a `KIND`, or that of a `KIND/NAME`.
 
-    Raises BadInput, which suggests the nearest known name.
+    Raises BadInput for an unknown name; the message suggests the nearest known one.
     """
-    importers = [one for one in IMPORTERS.values() if text in (one.kind, one.key)]
+    importers = [entry for entry in IMPORTERS.values() if text in (entry.kind, entry.key)]
     if not importers:
         names = [*IMPORT_KINDS, *IMPORTERS]
         raise BadInput(
@@ -168,6 +174,6 @@ def _unknown_format_message(head: FileHead) -> str:
         return f"{head.name} cannot be read. Save it as {OTHER_FORMATS[head.suffix]} first."
     text, fault = head.text_or_fault
     if not text.strip():
-        return fault or f"{head.name} is empty."  # it holds only a byte order mark
+        return fault or f"{head.name} is empty."  # but for a byte order mark
     first_line = shorten(next(iter(head.lines), ""), 60)
     return f"{head.name} has no known format. It begins with “{first_line}”."

@@ -1,4 +1,4 @@
-"""Registry of importers: one for each format, made from the tables of each kind."""
+"""Registry of importers, made from the tables of formats of each kind."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ ROW_SUFFIXES = (".json", ".jsonl", ".ndjson", *COLUMNAR_SUFFIXES)
 
 
 def _read_triples(request: ImportRequest) -> ReadFile:
+    # Files that are read together may have several formats, so each is recognised again.
     is_single = len(request.paths) == 1
     if request.format == format_guesses.NODES_FORMAT and is_single:
         name = request.paths[0].name
@@ -83,7 +84,7 @@ def _read_questions(request: ImportRequest) -> ReadFile:
     question_file = read_question_file(
         request.paths[0],
         format=request.format,
-        most=request.max_bytes or MAX_QUESTION_BYTES,
+        max_bytes=request.max_bytes or MAX_QUESTION_BYTES,
         watch=request.watch,
         gold=GOLD_KEYS,
         encoding=request.encoding,
@@ -126,6 +127,7 @@ def _check_sizes(request: ImportRequest) -> None:
             read_bytes(disk_file(path), request.max_bytes)
 
 
+# For each kind, the function that guesses its formats and the one that reads its files.
 GuessFunction = Callable[[FileHead], Mapping[str, Guess]]
 ReadFunction = Callable[[ImportRequest], ReadFile]
 KIND_HANDLERS: dict[KindName, tuple[GuessFunction, ReadFunction]] = {
@@ -145,26 +147,26 @@ def _importer(
 ) -> Importer:
     """Return an importer; `details` are further fields of it."""
     defaults = {"example": f"{kind}/{name}{next(iter(suffixes), '.txt')}"}
-    guesses, read = KIND_HANDLERS[kind]
-    return Importer(kind, name, title, tuple(suffixes), guesses, read, **(defaults | details))
+    guess, read = KIND_HANDLERS[kind]
+    return Importer(kind, name, title, tuple(suffixes), guess, read, **(defaults | details))
 
 
 def _graph_importers() -> Iterator[Importer]:
     importer = partial(_importer, KindName.GRAPH)
     for name, one in GRAPH_FORMATS.items():
-        details = {"tools": one.tools, "taken": one.contents, "left": one.omissions}
+        details = {"tools": one.tools, "contents": one.contents, "omissions": one.omissions}
         yield importer(name, one.title, one.suffixes, **details)
-    details = {"example": "graph/nodes.csv", "taken": "ids, labels, types, descriptions"}
+    details = {"example": "graph/nodes.csv", "contents": "ids, labels, types, descriptions"}
     yield importer(format_guesses.NODES_FORMAT, "A table of nodes beside edges", **details)
     title = "A zip of files of a graph"
-    yield importer(format_guesses.ZIP_FORMAT, title, [ZIP_SUFFIX], taken="its files")
-    details = {"example": "", "taken": "facts of its databases"}
+    yield importer(format_guesses.ZIP_FORMAT, title, [ZIP_SUFFIX], contents="its files")
+    details = {"example": "", "contents": "facts of its databases"}
     yield importer(format_guesses.CRAG_FORMAT, "CRAG's folder cragkg", **details)
 
 
 def _text_importers() -> Iterator[Importer]:
-    for name, (title, suffixes, taken) in format_guesses.DOCUMENT_FAMILIES.items():
-        yield _importer(KindName.DOCUMENTS, name, title, suffixes, taken=taken)
+    for name, (title, suffixes, contents) in format_guesses.DOCUMENT_FAMILIES.items():
+        yield _importer(KindName.DOCUMENTS, name, title, suffixes, contents=contents)
     form_suffixes = {
         published_corpora.BEIR_FORM: [ZIP_SUFFIX],
         published_corpora.PASSAGES_FORM: ARROW_SUFFIXES,
@@ -174,22 +176,23 @@ def _text_importers() -> Iterator[Importer]:
         title = words[0].upper() + words[1:]
         yield _importer(KindName.SET, name, title, form_suffixes.get(name, ROW_SUFFIXES))
     for name, tool in TOOLS.items():
-        details = {"tools": tool.versions, "taken": tool.read_items, "left": tool.not_read}
+        details = {"tools": tool.versions, "contents": tool.read_items, "omissions": tool.not_read}
         details["files"] = tool.recognised_by
         yield _importer(KindName.INDEX, name, tool.title, [ZIP_SUFFIX], **details)
 
 
 def _question_and_run_importers() -> Iterator[Importer]:
     for name, words in QUESTION_FORMATS.items():
-        title, _, taken = words.partition(": ")
-        details = {"taken": taken}
+        title, _, contents = words.partition(": ")
+        details = {"contents": contents}
         suffixes: tuple[str, ...] = (".csv", ".tsv") if name == CSV_FORMAT else (".txt", ".tsv")
         if name in ROW_FORMATS:
             suffixes = ROW_SUFFIXES
             details["files"] = FILES_OF_ROWS
         yield _importer(KindName.QUESTIONS, name, title, suffixes, **details)
     for name, one in RUN_FORMATS.items():
-        details = {"tools": one.written_by, "taken": one.read_parts, "left": one.ignored_parts}
+        details = {"tools": one.written_by, "contents": one.read_parts}
+        details["omissions"] = one.ignored_parts
         suffixes = (".trec", ".run", ".txt")
         if name != TREC_FORMAT:
             suffixes = (*ROW_SUFFIXES, ".csv")

@@ -1,4 +1,4 @@
-"""Parquet and Arrow tables, read in checked batches."""
+"""Parquet and Arrow tables, read in validated batches within limits of size."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ COLUMNAR_SUFFIXES = (*PARQUET_SUFFIXES, *ARROW_SUFFIXES)
 ROWS_PER_BATCH = 256
 # Bytes of a Parquet column that are buffered; without a buffer, a row group is read whole.
 BUFFER_BYTES = 1 << 20
-BATCH_VALUE_BYTES = 1 << 26  # bytes of values returned at a time
-MAX_ROW_BYTES = 1 << 28
+BATCH_VALUE_BYTES = 1 << 26  # bytes of pickled values returned at a time
+MAX_ROW_BYTES = 1 << 28  # of the pickled values of a row
 # Values that no Python list can hold raise errors that are not pyarrow's own.
 COLUMN_FILE_ERRORS = (OSError, ValueError, TypeError, OverflowError, SystemError, KeyError)
 
@@ -30,20 +30,24 @@ def is_columnar(path: FilePath | FileSource) -> bool:
 
 
 def column_format_title(path: FilePath) -> str:
-    """Return the name of a file's format."""
+    """Return the name of a file's format, Parquet or Arrow, for messages."""
     return "Parquet" if path.suffix.lower() in PARQUET_SUFFIXES else "Arrow"
 
 
 class ColumnFile:
-    """A Parquet or Arrow file, for use in a process that may crash.
+    """An open Parquet or Arrow file, for use in a process that may crash.
 
     Methods raise BadInput for a damaged file. An Arrow file may be seekable or a stream, as
     `datasets` saves it.
 
-    A batch is returned only after pyarrow has validated all of it. Offsets in an unchecked batch
-    may point outside the file, which crashes the process. A page or a compressed buffer may also
-    unpack to far more memory than the file takes. `core.runtime.separate_columns` reads files in a
-    process with limits.
+    A damaged file may crash the process: offsets in a batch may point outside the file, and a page
+    may unpack to far more memory than the file takes. Each batch is therefore validated by pyarrow
+    before its values are read, and `core.runtime.separate_columns` uses this class in a process
+    with limits.
+
+    Attributes
+    ----------
+    names : the names of all columns.
     """
 
     def __init__(self, path: FilePath):
@@ -65,25 +69,25 @@ class ColumnFile:
     def read_pieces(
         self, names: Sequence[str], limit: int | None = None
     ) -> Iterator[tuple[float, bytes]]:
-        """Read the columns of these names.
+        """Yield the values of some columns, piece by piece.
 
         Parameters
         ----------
         names : some of the names of its columns.
         limit : bytes that the columns may unpack to; None for any number.
 
-        Returns
-        -------
-        For each piece, the fraction of the file read so far, and the pickled lists of values, one
-        for each column. A piece has at most `BATCH_VALUE_BYTES`, or a single row.
+        Yields
+        ------
+        The fraction of the file read so far, and a pickled list with one list of values for each
+        column. A piece has at most `BATCH_VALUE_BYTES`, or a single row.
         """
-        size = 0
+        size = 0  # bytes of all pieces
         with _raise_bad_input(self._path):
             for fraction, batch in self._read_batches(list(names)):
                 batch.validate(full=True)
                 self._check_size(size + batch.nbytes, limit)
                 for data in self._pickle_batch(batch):
-                    # A batch counts a text of a dictionary once; here it counts for each row.
+                    # `nbytes` counts a text that several rows share once, its pickle for each row.
                     size += len(data)
                     self._check_size(size, limit)
                     yield fraction, data
@@ -141,7 +145,7 @@ def _open_arrow(path: FilePath) -> tuple[Any, Any]:
 
 
 def _arrow_batches(file: Any, data: Any) -> Iterator[tuple[float, Any]]:
-    """Yield the batches of a file, each with the fraction read."""
+    """Yield the batches of an Arrow file, or stream, each with the fraction read."""
     if not hasattr(file, "num_record_batches"):
         for batch in file:
             yield data.tell() / max(1, data.size()), batch

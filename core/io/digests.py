@@ -1,9 +1,12 @@
-"""Checks of files for changes, by noted sizes and SHA-256 digests.
+"""Detection of damaged files, by recorded sizes and SHA-256 digests.
 
-The sizes and digests are saved in a file in the same folder. Whenever a folder is opened, sizes are
-compared. The digests of a small folder are compared too; those of a large one are compared in the
-background, and damage is reported once it is found. A folder is read once per process, unless one
-of its files changes. A folder without notes was written by an earlier version and counts as sound.
+`write_digests` records the sizes and digests of a folder's files in the file `files.json` of the
+folder. `open_checked` compares the sizes whenever the folder is opened. It also compares the
+digests of a small folder. Those of a large folder are compared in the background by a
+`DeferredCheck`. Each folder is read once per process, unless one of its files changes. A folder
+without `files.json` was written by an earlier version and counts as undamaged.
+
+A single file of an array has its digest appended. A single JSON file has it under a key.
 """
 
 from __future__ import annotations
@@ -20,15 +23,16 @@ from core.errors import is_access_error
 from core.watch import NO_WATCH, Watch
 
 DIGESTS_FILE = "files.json"
-MAX_BYTES_CHECKED_NOW = 1 << 27  # bytes of a folder up to which it is read whole when opened
-# Nanoseconds within which a file may change again with the same time stamp.
+MAX_BYTES_CHECKED_ON_OPENING = 1 << 27  # a larger folder is read in the background
+# Nanoseconds within which a file may change again without a new time stamp.
 TICK_NANOSECONDS = 100_000_000
-SEAL_START = b"\nsha256 of all before: "  # before an appended digest
+DIGEST_MARK = b"\nsha256 of all before: "  # stands before an appended digest
 DIGEST_PIECE_BYTES = 1 << 22  # bytes read at a time
 DIGEST_KEY = "sha256"  # key in a JSON file that holds its own digest
 
-Stamps = tuple[tuple[str, int, int, int], ...]
-_sound: dict[Path, Stamps] = {}  # by folder or file, its stamps when it was found unchanged
+Stamps = tuple[tuple[str, int, int, int], ...]  # name, size, time of change in ns and inode
+# Folders and files that were found undamaged, with their stamps at that time.
+_undamaged_stamps: dict[Path, Stamps] = {}
 
 
 def write_digests(folder: Path) -> None:
@@ -43,52 +47,59 @@ def write_digests(folder: Path) -> None:
         os.fsync(stream.fileno())
 
 
-def check_noted_sizes(folder: Path) -> int:
-    """Return the number of bytes in a folder's noted files.
+def check_recorded_sizes(folder: Path) -> int:
+    """Check the recorded sizes of a folder's files, and return their sum in bytes.
 
-    Raises ValueError if a noted file is missing or has another size, and OSError.
+    Raises ValueError if a recorded file is missing or has another size, and OSError.
     """
-    noted_files = read_digests(folder)
-    for name, (size, _) in noted_files.items():
+    recorded_files = read_digests(folder)
+    for name, (size, _) in recorded_files.items():
         if not (folder / name).is_file():
             raise ValueError(f"{name} is missing")
         real_size = (folder / name).stat().st_size
         if real_size != size:
             raise ValueError(f"{name} has {real_size:,} bytes, not {size:,}")
-    return sum(size for size, _ in noted_files.values())
+    return sum(size for size, _ in recorded_files.values())
 
 
 def check_digests(folder: Path, watch: Watch = NO_WATCH) -> None:
-    """Read all noted files and compare their digests.
+    """Read all recorded files and compare their digests.
 
     Raises ValueError that names the first changed file, OSError, and what `watch` raises.
     """
-    stamps, check_time = _stamps(folder), time.time_ns()
-    if _sound.get(folder) == stamps:
+    stamps = _stamps(folder)
+    check_time = time.time_ns()
+    if _undamaged_stamps.get(folder) == stamps:
         return
     for name, (_, digest) in read_digests(folder).items():
         if _digest(folder / name, watch) != digest:
             raise ValueError(f"{name} is not as it was written")
+    # A file that was written just now may change again without a new stamp.
     if all(check_time - changed > TICK_NANOSECONDS for _, _, changed, _ in stamps):
-        _sound[folder] = stamps
+        _undamaged_stamps[folder] = stamps
 
 
 def open_checked(folder: Path) -> DeferredCheck:
-    """Compare sizes, and check digests now if the folder is small, else later.
+    """Compare the sizes of a folder's files, and the digests of a small folder.
 
-    Raises ValueError or OSError.
+    The returned check reads a large folder once its `start` is called. Raises ValueError if a file
+    is damaged, and OSError.
     """
-    size = check_noted_sizes(folder)
-    if size <= MAX_BYTES_CHECKED_NOW:
+    is_large = check_recorded_sizes(folder) > MAX_BYTES_CHECKED_ON_OPENING
+    if not is_large:
         check_digests(folder)
-    must_check = size > MAX_BYTES_CHECKED_NOW and _sound.get(folder) != _stamps(folder)
+    must_check = is_large and _undamaged_stamps.get(folder) != _stamps(folder)
     return DeferredCheck(folder, must_check)
 
 
 class DeferredCheck:
-    """A folder that is read whole in the background once it is used.
+    """Comparison of a folder's digests in the background, once the folder is used.
 
-    `damage` describes the damage that was found; it is empty as long as none was.
+    Attributes
+    ----------
+    folder : the folder.
+    damage : a sentence on the damage; empty as long as none was found.
+    is_done : True once the folder was read, or if it need not be read.
     """
 
     def __init__(self, folder: Path, must_check: bool):
@@ -99,7 +110,7 @@ class DeferredCheck:
         self._lock = threading.Lock()
 
     def start(self) -> None:
-        """Read the folder in a thread, unless that was begun before."""
+        """Read the folder in a thread, unless it was started before."""
         if self._is_started:
             return
         with self._lock:
@@ -114,7 +125,7 @@ class DeferredCheck:
             check_digests(self.folder)
         except (ValueError, OSError) as error:
             if is_access_error(error):
-                # This says nothing about the content, so the next use reads the folder.
+                # A file that cannot be opened may be undamaged, so the next `start` reads again.
                 self._is_started = False
                 return
             self.damage = str(error)
@@ -122,9 +133,10 @@ class DeferredCheck:
 
 
 def read_digests(folder: Path) -> dict[str, tuple[int, str]]:
-    """Return the noted sizes and digests by file name; empty if there are none.
+    """Return the recorded sizes in bytes and digests by file name.
 
-    Raises ValueError if the notes cannot be read, and OSError.
+    The result is empty without `files.json`. Raises ValueError if that file is damaged, and
+    OSError.
     """
     try:
         entries = json.loads((folder / DIGESTS_FILE).read_text("utf-8"))
@@ -136,13 +148,13 @@ def read_digests(folder: Path) -> dict[str, tuple[int, str]]:
 
 
 def append_digest(file: Path) -> None:
-    """Append a file's SHA-256 digest, which readers of arrays ignore.
+    """Append the SHA-256 digest of a file to it. Readers of arrays ignore what follows them.
 
     Raises OSError.
     """
     digest = _digest(file)
     with open(file, "ab") as stream:
-        stream.write(SEAL_START + bytes.fromhex(digest))
+        stream.write(DIGEST_MARK + bytes.fromhex(digest))
 
 
 def check_appended_digest(file: Path) -> None:
@@ -153,19 +165,19 @@ def check_appended_digest(file: Path) -> None:
     stat = file.stat()
     stamp = (file.name, stat.st_size, stat.st_mtime_ns, stat.st_ino)
     check_time = time.time_ns()
-    if _sound.get(file) == (stamp,):
+    if _undamaged_stamps.get(file) == (stamp,):
         return
     digest = hashlib.sha256()
-    remaining = stat.st_size - len(SEAL_START) - digest.digest_size
+    remaining = stat.st_size - len(DIGEST_MARK) - digest.digest_size
     with open(file, "rb") as stream:
         while remaining > 0 and (piece := stream.read(min(remaining, DIGEST_PIECE_BYTES))):
             digest.update(piece)
             remaining -= len(piece)
         end = stream.read()
-    if end.startswith(SEAL_START) and end != SEAL_START + digest.digest():
+    if end.startswith(DIGEST_MARK) and end != DIGEST_MARK + digest.digest():
         raise ValueError(f"{file.name} is not as it was written")
     if check_time - stat.st_mtime_ns > TICK_NANOSECONDS:
-        _sound[file] = (stamp,)
+        _undamaged_stamps[file] = (stamp,)
 
 
 def with_digest(content: dict) -> dict:
@@ -192,7 +204,7 @@ def _content_digest(content: dict) -> str:
 
 
 def _stamps(folder: Path) -> Stamps:
-    """Return size, time of change and inode of each noted file."""
+    """Return the stamps of the recorded files and of `files.json`. Empty without that file."""
     files = read_digests(folder)
     stats = ((name, (folder / name).stat()) for name in (*files, DIGESTS_FILE)) if files else ()
     return tuple((name, stat.st_size, stat.st_mtime_ns, stat.st_ino) for name, stat in stats)

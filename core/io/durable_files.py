@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 WINDOWS = os.name == "nt"
-MOVE_PATIENCE_SECONDS = 2.0  # seconds of tries to replace a file that another program has open
-MOVE_RETRY_SECONDS = 0.05  # seconds between two tries
+MOVE_PATIENCE_SECONDS = 2.0  # time of tries to replace a file that another program has open
+MOVE_RETRY_SECONDS = 0.05  # between two tries
 
 
 def sync(path: Path) -> None:
@@ -28,11 +28,11 @@ def sync(path: Path) -> None:
 
 
 def move_into_place(path: Path, target: Path) -> None:
-    """Replace `target` with a file or folder in one step. Raises OSError.
+    """Move a file or folder to `target` in one step, on the same disk. Raises OSError.
 
-    `target` must be a file or absent. Windows refuses to replace while another program has either
-    of them open. Virus scanners open files for a moment, so on Windows the move is tried for
-    `MOVE_PATIENCE_SECONDS`.
+    A file at `target` is replaced; there must be no folder. Windows refuses to replace while
+    another program has either of them open. Virus scanners open files for a moment, so on Windows
+    the move is tried for `MOVE_PATIENCE_SECONDS`.
     """
     deadline = time.monotonic() + MOVE_PATIENCE_SECONDS
     while True:
@@ -53,14 +53,20 @@ def temporary_prefix(file: Path) -> str:
 def write_whole(file: Path, write: Callable[[Path], object], durable: bool = True) -> None:
     """Write a file under a temporary name, and move it into place.
 
-    Raises OSError, and what `write` raises; `file` is then unchanged. A file that need not be
-    durable survives every kill, but may be lost in a power cut.
+    Raises OSError, and what `write` raises; `file` is then unchanged.
+
+    Parameters
+    ----------
+    file : the file to write or replace.
+    write : writes the content to the path that it receives.
+    durable : True to wait until the content is on the disk. Otherwise the file survives a kill of
+        the process, but may be lost in a power cut.
 
     >>> import pathlib, tempfile
     >>> from core.io.durable_files import write_whole
     >>> file = pathlib.Path(tempfile.mkdtemp(), "notes.txt")
     >>> write_whole(file, lambda temporary: temporary.write_text("whole"))
-    >>> [one.name for one in file.parent.iterdir()], file.read_text()
+    >>> [path.name for path in file.parent.iterdir()], file.read_text()
     (['notes.txt'], 'whole')
     """
     temporary = file.with_name(f"{temporary_prefix(file)}{os.getpid()}-{threading.get_ident()}")

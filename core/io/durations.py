@@ -8,8 +8,8 @@ from core.watch import NO_WATCH, Watch
 
 ROUGH_FACTOR = 2.0  # factor by which one measurement may be off, either way
 MIN_DIFFERENCE_SECONDS = 0.05  # a smaller difference may come from the scheduler alone
-MIN_DONE_SHARE = 0.01  # share done before the time left is estimated
-MIN_SPENT_SECONDS = 2.0  # seconds spent before the time left is estimated
+MIN_DONE_SHARE = 0.01  # share of the work done before the time left is estimated
+MIN_SPENT_SECONDS = 2.0  # before the time left is estimated
 
 
 def duration_text(seconds: float) -> str:
@@ -27,7 +27,7 @@ def duration_text(seconds: float) -> str:
 
 
 def range_text(low: float, high: float) -> str:
-    """Return a range of durations in words: 2 to 5 minutes.
+    """Return a range of durations, in seconds, in words: 2 to 5 minutes.
 
     If both ends read the same, one duration is returned.
     """
@@ -48,9 +48,9 @@ def rough_range_text(seconds: float) -> str:
 
 
 def durations_differ(one: float, other: float) -> bool:
-    """Return whether two durations differ by more than a machine varies.
+    """Return whether two durations in seconds differ by more than the noise of measuring.
 
-    Each was measured once.
+    Each was measured once, so both may be off by `ROUGH_FACTOR`.
 
     >>> from core.io.durations import durations_differ
     >>> durations_differ(42.6, 27.9), durations_differ(42.6, 0.4), durations_differ(0.01, 0.05)
@@ -72,16 +72,17 @@ def ago_text(seconds: float) -> str:
 
 
 def with_time_left(watch: Watch = NO_WATCH, suffix: str = "") -> Watch:
-    """Return a watch that adds the time left to the text of `watch`.
+    """Return a watch that adds the time left to the texts for `watch`.
 
     The time is estimated from the share that is done, once `MIN_DONE_SHARE` and `MIN_SPENT_SECONDS`
     are reached. The share with which resumed work begins was not done in the measured time, so it
     is not counted. `suffix` is appended to “left”.
     """
-    first_report: list[tuple[float, float]] = []
+    first_report: list[tuple[float, float]] = []  # time and share; empty before any report
 
-    def with_left(text: str, share: float | None = None) -> None:
+    def report_with_time_left(text: str, share: float | None = None) -> None:
         if share is not None:
+            # A smaller share than the first means that other work has begun.
             if not first_report or share < first_report[0][1]:
                 first_report[:] = [(time.monotonic(), share)]
             start, start_share = first_report[0]
@@ -90,7 +91,7 @@ def with_time_left(watch: Watch = NO_WATCH, suffix: str = "") -> Watch:
                 text = f"{text}, {duration_text(seconds / done * (1 - share))} left{suffix}"
         watch.report(text, share)
 
-    return Watch(watch.check, with_left)
+    return Watch(watch.check, report_with_time_left)
 
 
 def _count_unit(number: int, unit: str) -> str:

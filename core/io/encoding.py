@@ -1,7 +1,8 @@
-"""Detect the encoding of a text.
+"""Detection of the encoding of a text, and decoding.
 
-A byte order mark decides first, then the content. If both leave it open, the encoding that a person
-names is taken, else the detected one if that is certain.
+A byte order mark decides first. Else a text that is valid UTF-8 is read as UTF-8. Else the encoding
+that a person names is used. Else it is detected from the bytes, and BadInput is raised if several
+encodings fit equally well.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from typing import NamedTuple
 from core.errors import BadInput, shorten, suggest_name
 
 MARKED_UTF8 = "utf-8-sig"
-Note = Callable[[str], None]  # receives a sentence on what was left out, guessed or not understood
+Note = Callable[[str], None]  # receives a sentence for the person, such as on a detected encoding
+# Byte order marks. Those of UTF-32 come first, as that of UTF-16-LE is the beginning of one of
+# them.
 BOMS = (
     (codecs.BOM_UTF8, MARKED_UTF8),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -26,16 +29,17 @@ BOMS = (
 UTF8 = "utf-8"
 WESTERN_ENCODING = "cp1252"
 SEVEN_BIT_ENCODING = "iso2022_jp"
-# For each encoding: the offsets in four bytes that are zero in European letters, the least share of
-# zeros at these offsets, and the largest share of zeros at the others.
+# Encodings without a mark whose European letters have zero bytes. For each: the offsets within four
+# bytes that are zero, the least share of zeros at each of these, and the largest share at the
+# others.
 WIDE_ENCODINGS = {
     "utf-32-le": ((2, 3), 0.9, 1.0),
     "utf-32-be": ((0, 1), 0.9, 1.0),
     "utf-16-le": ((1, 3), 0.05, 0.01),
     "utf-16-be": ((0, 2), 0.05, 0.01),
 }
-# Python's names of encodings, by names from detectors and the web. If Python has a superset of an
-# encoding, it is taken instead.
+# Python's names of encodings, by their names in detectors and on the web. Many texts use letters of
+# a superset of their encoding, so the superset is used if Python has one.
 CODECS_BY_NAME = {
     "shift_jis": "cp932",
     "shift-jis": "cp932",
@@ -51,7 +55,8 @@ CODECS_BY_NAME = {
     "iso-8859-8-i": "iso8859-8",
     "windows-874": "cp874",
 }
-ENCODINGS = {  # offered to a person, each with its use
+# Encodings that are offered to a person, each with its use.
+ENCODINGS = {
     WESTERN_ENCODING: "Western Europe",
     "mac_roman": "Western Europe, older Macs",
     "cp850": "Western Europe, DOS",
@@ -75,26 +80,29 @@ ENCODINGS = {  # offered to a person, each with its use
     "cp949": "Korean",
     "utf-16-le": "UTF-16 without a mark",
 }
-DETECTION_SIZE_BYTES = 1 << 16  # bytes by which an encoding is detected
-SAMPLE_CHARACTERS = 40  # characters of a text that are shown as decoded by an encoding
+DETECTION_SIZE_BYTES = 1 << 16  # bytes of a text from which its encoding is detected
+SAMPLE_CHARACTERS = 40  # characters of a sample that shows a text in an encoding
+# Control characters except tabs, line breaks, form feeds and the escapes of 7-bit Japanese.
 CONTROL_SIGNS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
 MAX_CONTROL_SHARE = 0.01  # share of control characters from which bytes are no text
 MIN_WIDE_BYTES = 8  # a shorter text is not detected by its zeros
 # Valid UTF-8 letters per invalid byte from which a text counts as damaged UTF-8.
 MIN_VALID_PER_INVALID = 4
-ESCAPES = (b"\x1b$B", b"\x1b$@", b"\x1b(J")  # escapes that switch to Japanese in a 7-bit text
+JAPANESE_ESCAPES = (b"\x1b$B", b"\x1b$@", b"\x1b(J")  # switch to Japanese in a 7-bit text
 ALPHABETS = frozenset({"LATIN", "CYRILLIC", "GREEK", "HEBREW", "ARABIC", "THAI", "ARMENIAN"})
-WITHIN_WORDS = "\u2019\u02bc\u2011\u2010\xad\xb7\xb0\u200c\u200d"
-JOINING = "any"
-IN_WORD = re.compile(r"[^\W\d_][^\s,.;:!?()\[\]{}<>\"/|\\*+=_#@&%$0-9-]{0,40}[^\W\d_]")
-# a letter followed by a sign that opens a quotation or question
+# Signs that may be within a word, such as apostrophes, hyphens and joiners.
+SIGNS_WITHIN_WORDS = "\u2019\u02bc\u2011\u2010\xad\xb7\xb0\u200c\u200d"
+ANY_SCRIPT = "any"  # stands for the script of characters that occur in words of several scripts
+# From a letter to a letter, with at most 40 characters between them that separate no words.
+WORD_PATTERN = re.compile(r"[^\W\d_][^\s,.;:!?()\[\]{}<>\"/|\\*+=_#@&%$0-9-]{0,40}[^\W\d_]")
+# A letter followed by a sign that opens a quotation or question.
 LETTER_BEFORE_OPENING = re.compile("[^\\W\\d_][\u201a\u201e\xa1\xbf]")
 MAX_SEARCHED_LETTERS = 20_000  # letters of a text that are searched for signs of wrong decoding
 ASCII = frozenset(map(chr, range(128)))
 # Characters common in Western European texts; wrongly decoded texts have others.
 WESTERN_LETTERS = frozenset("äöüßÄÖÜéèêàâçîôûïëñáíóúåøæÉÀÇÑ‘’“”«»–—…€£§©°•")
-# categories of characters: controls, unassigned, private
+# Unicode's categories of control, unassigned and private characters.
 CATEGORIES_IN_NO_TEXT = frozenset({"Cc", "Cn", "Co"})
 FILE_SIGNATURES = {
     b"%PDF-": "a PDF",
@@ -116,7 +124,9 @@ class Encoding(NamedTuple):
 
 
 def known_encoding(name: str) -> str:
-    """Return Python's name of an encoding; empty for an empty name.
+    """Return Python's name of an encoding that a person or a library names.
+
+    The result is empty for an empty name.
 
     Raises BadInput if there is no such text encoding.
     """
@@ -131,18 +141,19 @@ def known_encoding(name: str) -> str:
 
 
 def decode_text(
-    name: str, data: bytes, declared: str = "", named: str = "", note: Note = ignore_note
+    name: str, data: bytes, declared_name: str = "", choice: str = "", note: Note = ignore_note
 ) -> str:
     """Decode bytes to text.
 
-    The encoding is that of the byte order mark; else the one that the content declares; else UTF-8;
-    else the one that a person names; else the detected one.
+    The encoding is the first of these that fits: that of the byte order mark, the one that the
+    content declares, UTF-8, the one that a person chose, and the detected one.
 
     Parameters
     ----------
     name : the file's name, for messages.
-    declared : the encoding that the content itself declares.
-    named : the encoding that a person names.
+    data : the bytes of the whole text.
+    declared_name : name of the encoding that the content itself declares, as HTML does.
+    choice : name of the encoding that a person chose, as `known_encoding` returns it.
     note : receives a sentence on a detected encoding.
 
     Raises
@@ -152,14 +163,14 @@ def decode_text(
     """
     encoding = Encoding(marked_encoding(data))
     if not encoding.name:
-        for codec in filter(None, (declared, UTF8)):
+        for codec in filter(None, (declared_name, UTF8)):
             try:
                 text = data.decode(codec)
-                if codec == declared or not may_be_other_encoding(data):
+                if codec == declared_name or not may_be_other_encoding(data):
                     return check_text(name, text)
             except (UnicodeDecodeError, LookupError):
                 continue
-        encoding = detect_encoding(name, detection_bytes(data), named, note)
+        encoding = detect_encoding(name, detection_bytes(data), choice, note)
     try:
         return check_text(name, data.decode(*encoding))
     except UnicodeDecodeError as error:
@@ -167,22 +178,22 @@ def decode_text(
 
 
 def marked_encoding(data: bytes) -> str:
-    """Return the encoding of a byte order mark at the beginning; empty without one."""
+    """Return the encoding of a byte order mark at the beginning. Empty without one."""
     return next((encoding for mark, encoding in BOMS if data.startswith(mark)), "")
 
 
 def may_be_other_encoding(data: bytes) -> bool:
     """Return whether bytes that are valid UTF-8 may be a text of another encoding.
 
-    This is so if they hold zeros, or escapes that switch to Japanese.
+    They may if they hold zeros, or escapes that switch to Japanese.
     """
-    return b"\0" in data or any(escape in data for escape in ESCAPES)
+    return b"\0" in data or any(escape in data for escape in JAPANESE_ESCAPES)
 
 
 def detection_bytes(data: bytes) -> bytes:
-    """Return the part of a text by which its encoding is detected.
+    """Return the part of a text from which its encoding is detected.
 
-    It begins with the first line that has a byte beyond ASCII.
+    The part begins with the first line that has a byte beyond ASCII.
     """
     start = 0
     if not may_be_other_encoding(data[:DETECTION_SIZE_BYTES]):
@@ -192,29 +203,30 @@ def detection_bytes(data: bytes) -> bytes:
     return data[start : start + DETECTION_SIZE_BYTES]
 
 
-def detect_encoding(name: str, data: bytes, named: str = "", note: Note = ignore_note) -> Encoding:
+def detect_encoding(name: str, data: bytes, choice: str = "", note: Note = ignore_note) -> Encoding:
     """Return the encoding of a text that has no mark and is not UTF-8.
 
-    An encoding that is `named` is taken as it is. Else escapes point to 7-bit Japanese, zeros to
-    wide encodings, and many valid letters to damaged UTF-8. Otherwise two detectors propose
-    encodings, and the one whose reading looks least odd is taken. Between equal ones cp1252 wins if
-    nothing in it is odd and all its letters beyond ASCII are common in Western European texts.
+    An encoding that a person chose is returned unchecked. Else escapes indicate 7-bit Japanese,
+    zero bytes UTF-16 or UTF-32, and many valid letters damaged UTF-8. Otherwise two detectors
+    propose encodings, and the decoded text with the fewest signs of a wrong decoding decides. Of
+    several such texts, that in cp1252 is preferred if it has no such sign and all its letters
+    beyond ASCII are common in Western European texts.
 
     Parameters
     ----------
     name : the file's name, for messages.
-    data : a part of the text.
-    named : the encoding that a person names.
+    data : the part of the text that `detection_bytes` returns.
+    choice : name of the encoding that a person chose; empty to detect it.
     note : receives a sentence on the detected encoding.
 
     Raises
     ------
     BadInput
-        If several readings remain, with how the text reads in each, or the bytes are no text.
+        If several encodings remain, with a sample of the text in each, or the bytes are no text.
     """
-    if named:
-        return Encoding(named)
-    if any(escape in data for escape in ESCAPES):
+    if choice:
+        return Encoding(choice)
+    if any(escape in data for escape in JAPANESE_ESCAPES):
         return _note_encoding(name, Encoding(SEVEN_BIT_ENCODING), note)
     if b"\0" in data:
         return _note_encoding(name, Encoding(_wide_encoding(name, data)), note)
@@ -228,25 +240,25 @@ def detect_encoding(name: str, data: bytes, named: str = "", note: Note = ignore
 
 
 def _likely_encoding(name: str, data: bytes) -> str:
-    """Return the detected encoding whose reading of a text looks least odd.
+    """Return the proposed encoding whose text has the fewest signs of a wrong decoding.
 
-    Raises BadInput if there is none, or several different readings remain.
+    Raises BadInput if no encoding is proposed, or several with different texts remain.
     """
-    readings: dict[str, str] = {}
+    texts: dict[str, str] = {}  # the decoded text by encoding
     for encoding in _detect_encodings(data):
         text = _decode_part(data, encoding)
         if text:
-            readings[encoding] = text
-    if not readings:
+            texts[encoding] = text
+    if not texts:
         raise no_text_error(name)
-    oddities = {encoding: _count_oddities(text) for encoding, text in readings.items()}
-    fewest = min(oddities.values())
-    likely = {encoding: text for encoding, text in readings.items() if oddities[encoding] == fewest}
+    sign_counts = {encoding: _count_signs_of_error(text) for encoding, text in texts.items()}
+    fewest = min(sign_counts.values())
+    likely = {encoding: text for encoding, text in texts.items() if sign_counts[encoding] == fewest}
     if len(set(likely.values())) == 1:
         return next(iter(likely))
     if fewest == 0 and _is_western(likely.get(WESTERN_ENCODING)):
         return WESTERN_ENCODING
-    raise _unsure_error(name, readings)
+    raise _unsure_error(name, texts)
 
 
 def _is_western(text: str | None) -> bool:
@@ -255,7 +267,7 @@ def _is_western(text: str | None) -> bool:
 
 
 def _detect_encodings(data: bytes) -> list[str]:
-    """Return the encodings that two detectors propose: that of Firefox and chardet.
+    """Return the encodings that two detectors propose: chardetng, which Firefox uses, and chardet.
 
     Encodings with a byte order mark are left out, as a mark only counts at the beginning of a file.
     """
@@ -270,11 +282,12 @@ def _detect_encodings(data: bytes) -> list[str]:
 
 
 def _decode_part(data: bytes, encoding: str) -> str:
-    """Decode a part of a text; empty if it does not fit the encoding.
+    """Decode a part of a text. Empty if it does not fit the encoding.
 
-    A reading with characters that no text has does not fit either.
+    Bytes that decode to characters that no text has do not fit either.
     """
     try:
+        # An incremental decoder accepts a part that ends within a character.
         text = codecs.getincrementaldecoder(encoding)().decode(data)
     except (UnicodeDecodeError, LookupError):
         return ""
@@ -284,37 +297,41 @@ def _decode_part(data: bytes, encoding: str) -> str:
     return text
 
 
-def _count_oddities(text: str) -> int:
-    """Return the number of signs in a text that it was decoded wrongly.
+def _count_signs_of_error(text: str) -> int:
+    """Return the number of signs that a text was decoded wrongly.
 
-    Such signs are words that mix scripts or have an accented capital after a small letter, and
+    The signs are words that mix scripts, words with an accented capital after a small letter, and
     opening quotation marks directly after a letter.
     """
-    words = set(IN_WORD.findall(text[:MAX_SEARCHED_LETTERS]))
-    n_mixed = sum(len(set(map(_script, word)) - {JOINING}) > 1 for word in words)
-    capitals = sum(
+    words = set(WORD_PATTERN.findall(text[:MAX_SEARCHED_LETTERS]))
+    n_mixed = sum(len(set(map(_script, word)) - {ANY_SCRIPT}) > 1 for word in words)
+    n_capitals = sum(
         any(a.islower() and b.isupper() and b not in ASCII for a, b in zip(word, word[1:]))
         for word in words
     )
-    return n_mixed + capitals + len(LETTER_BEFORE_OPENING.findall(text[:MAX_SEARCHED_LETTERS]))
+    return n_mixed + n_capitals + len(LETTER_BEFORE_OPENING.findall(text[:MAX_SEARCHED_LETTERS]))
 
 
 def _script(sign: str) -> str:
     """Return the script of a character within a word.
 
-    Words do not mix these scripts. `JOINING` stands for characters that occur in words of any
-    script, and `SIGN` for all others.
+    Words do not mix these scripts. `ANY_SCRIPT` stands for characters that occur in words of
+    several scripts, and “SIGN” for all others.
     """
-    if sign < "\x80" or sign in WITHIN_WORDS:
-        return "LATIN" if sign.isalpha() else JOINING
-    first = unicodedata.name(sign, "").partition(" ")[0]
-    if first in ALPHABETS:
-        return first
-    return JOINING if sign.isalpha() or unicodedata.category(sign).startswith("M") else "SIGN"
+    if sign < "\x80" or sign in SIGNS_WITHIN_WORDS:
+        return "LATIN" if sign.isalpha() else ANY_SCRIPT
+    script = unicodedata.name(sign, "").partition(" ")[0]  # a name is “GREEK SMALL LETTER ETA”
+    if script in ALPHABETS:
+        return script
+    return ANY_SCRIPT if sign.isalpha() or unicodedata.category(sign).startswith("M") else "SIGN"
 
 
 def _wide_encoding(name: str, data: bytes) -> str:
-    """Return the wide encoding that fits the zeros in bytes. Raises BadInput if none fits."""
+    """Return the encoding of `WIDE_ENCODINGS` that fits the zero bytes.
+
+    Raises BadInput if none fits.
+    """
+    # The share of zeros at each offset within four bytes.
     zeros = [data[offset::4].count(0) / max(1, len(data[offset::4])) for offset in range(4)]
     for encoding, (offsets, min_share, max_share) in WIDE_ENCODINGS.items():
         fits = min(zeros[offset] for offset in offsets) >= min_share and all(
@@ -326,23 +343,24 @@ def _wide_encoding(name: str, data: bytes) -> str:
 
 
 def _is_damaged_utf8(data: bytes) -> bool:
+    """Return whether a text is UTF-8 but for a few bytes."""
     text = codecs.getincrementaldecoder(UTF8)("replace").decode(data)
     n_invalid = text.count("�")
     return sum(sign > "\x7f" for sign in text) - n_invalid >= MIN_VALID_PER_INVALID * n_invalid
 
 
 def _note_encoding(name: str, encoding: Encoding, note: Note) -> Encoding:
-    what = f" ({ENCODINGS[encoding.name]})" if encoding.name in ENCODINGS else ""
+    use = f" ({ENCODINGS[encoding.name]})" if encoding.name in ENCODINGS else ""
     note(
-        f"{name} is not UTF-8; it was read as {encoding.name}{what}, which it looks like. "
+        f"{name} is not UTF-8; it was read as {encoding.name}{use}, which it looks like. "
         "Name its encoding where letters are wrong."
     )
     return encoding
 
 
-def _unsure_error(name: str, readings: dict[str, str]) -> BadInput:
+def _unsure_error(name: str, texts: dict[str, str]) -> BadInput:
     """Return the error for a text that fits several encodings."""
-    samples = [f"{encoding} (“{_beginning(text)}”)" for encoding, text in readings.items()]
+    samples = [f"{encoding} (“{_beginning(text)}”)" for encoding, text in texts.items()]
     advice = "Name its encoding as the file is added, or save it as UTF-8."
     return BadInput(
         f"{name} is not UTF-8, and its encoding is not sure: {' or '.join(samples)}. {advice}"
@@ -350,14 +368,14 @@ def _unsure_error(name: str, readings: dict[str, str]) -> BadInput:
 
 
 def _beginning(text: str) -> str:
-    """Return some words of a text around its first letter beyond ASCII."""
+    """Return `SAMPLE_CHARACTERS` characters of a text around the first one beyond ASCII."""
     words = " ".join(text.split())
     index = next((index for index, sign in enumerate(words) if sign > "\x7f"), 0)
     return words[max(0, index - SAMPLE_CHARACTERS // 4) :][:SAMPLE_CHARACTERS]
 
 
 def encodings_that_fit(data: bytes) -> Iterator[tuple[str, str]]:
-    """Yield the offered encodings that fit bytes, with sample words."""
+    """Yield the encodings of `ENCODINGS` that fit a text, with samples of the decoded text."""
     part = detection_bytes(data)
     for encoding in ENCODINGS:
         text = _decode_part(part, encoding)
@@ -366,7 +384,10 @@ def encodings_that_fit(data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def check_text(name: str, text: str) -> str:
-    """Return the text. Raises BadInput if it holds zeros or many control characters."""
+    """Return a decoded text unchanged.
+
+    Raises BadInput if it holds zeros or many control characters, as binary data does.
+    """
     beginning = text[:DETECTION_SIZE_BYTES]
     n_controls = len(CONTROL_SIGNS.findall(beginning))
     if "\0" in text or n_controls > MAX_CONTROL_SHARE * len(beginning):
@@ -375,17 +396,17 @@ def check_text(name: str, text: str) -> str:
 
 
 def check_first_bytes(name: str, data: bytes) -> None:
-    """Raise BadInput if bytes begin like another kind of file."""
-    for beginning, what in FILE_SIGNATURES.items():
-        if data.startswith(beginning):
+    """Raise BadInput if the bytes begin like a binary format."""
+    for signature, kind in FILE_SIGNATURES.items():
+        if data.startswith(signature):
             raise BadInput(
-                f"{name} holds {what} by its first bytes, not text; give it the suffix of "
+                f"{name} holds {kind} by its first bytes, not text; give it the suffix of "
                 "what it is."
             )
 
 
 def encoding_error(name: str, encoding: str, byte: int) -> BadInput:
-    """Return the error for a byte that does not fit the encoding."""
+    """Return the error for a byte, counted from 0, that does not fit the encoding."""
     return BadInput(
         f"{name} is not {encoding} at byte {byte + 1:,}; name its encoding, or save it as UTF-8."
     )

@@ -8,13 +8,15 @@ from html.parser import HTMLParser
 
 from core.errors import shorten
 
-MAX_SHOWN_LETTERS = 200
+MAX_SHOWN_LETTERS = 200  # of a message on a screen
 MAX_READ_LETTERS = 20_000  # letters of a message that are parsed
+# Escape sequences, such as those for colours and window titles.
 TERMINAL_CODE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ "
     r"-/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]"
 )
 TAG_START = re.compile(r"<[a-z!/]", re.IGNORECASE)
+# Unicode's control characters, surrogates, private characters and unassigned ones.
 INVISIBLE_CATEGORIES = ("Cc", "Cs", "Co", "Cn")
 DIRECTION_MARKS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -50,6 +52,9 @@ class _VisibleWords(HTMLParser):
 
 def readable_text(text: object, limit: int = MAX_SHOWN_LETTERS) -> str:
     """Return a text on one line without markup, terminal codes and invisible characters.
+
+    At most `limit` characters are returned. A page of HTML is reduced to its visible words, or to
+    its title if it has no others.
 
     Examples
     --------

@@ -1,4 +1,8 @@
-"""Plain and packed text files, read within a size limit."""
+"""Plain and packed text files, read as bytes or lines within limits of size.
+
+All readers of text formats open their files here. A `.gz`, `.bz2` or `.zst` file is unpacked while
+it is read, and never held in memory whole.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +24,9 @@ from core.watch import NO_WATCH, Watch
 
 PACKING_TITLES = {".gz": "gzip", ".bz2": "bzip2", ".zst": "Zstandard"}
 PACKED_SUFFIXES = tuple(PACKING_TITLES)
-MAX_LINE_BYTES = 1 << 23  # bytes of one line
-BYTES_PER_CHECK = 1 << 14  # bytes unpacked between two checks of the limit
-BYTES_PER_REPORT = 1 << 18  # bytes unpacked between two progress reports
+MAX_LINE_BYTES = 1 << 23
+BYTES_PER_CHECK = 1 << 14  # unpacked bytes between two checks of the size limit
+BYTES_PER_REPORT = 1 << 18  # unpacked bytes between two progress reports
 # The first line of a table in which Excel names the separator.
 EXCEL_SEPARATOR = re.compile(r"\Asep=([^\s]|\t)\s*\Z", re.IGNORECASE)
 
@@ -85,10 +89,14 @@ class UnpackedBytes:
     name : name of the file for messages.
     raw : the stored bytes.
     size : number of stored bytes, for the progress.
-    packing : the suffix of the compression, such as .gz; anything else for none.
+    packing : the suffix of a packed file, such as .gz; empty for a plain one.
     watch : receives the progress.
     max_bytes : largest number of unpacked bytes; None for no limit.
-    longest : largest number of bytes of a line; None for `MAX_LINE_BYTES`.
+    max_line_bytes : largest number of bytes of a line; None for `MAX_LINE_BYTES`.
+
+    Attributes
+    ----------
+    line : number of the last line that `lines` yielded, from 1; 0 before the first.
 
     Raises
     ------
@@ -103,17 +111,17 @@ class UnpackedBytes:
         packing: str,
         watch: Watch,
         max_bytes: int | None,
-        longest: int | None = None,
+        max_line_bytes: int | None = None,
     ):
         self.name = name
         self.line = 0
-        self.max_line_bytes = longest or MAX_LINE_BYTES
+        self.max_line_bytes = max_line_bytes or MAX_LINE_BYTES
         self._raw, self._size, self._watch, self._max_bytes = raw, size, watch, max_bytes
         self._stream = _unpacked_stream(raw, packing)
-        self._count = self._last_report = 0
+        self._count = self._last_report = 0  # unpacked bytes, now and at the last report
 
     def read(self, size: int = -1) -> bytes:
-        """Return at most `size` bytes; all if it is negative."""
+        """Return at most `size` bytes, or all that remain if `size` is negative."""
         if size < 0:
             return b"".join(iter(lambda: self.read(MAX_LINE_BYTES), b""))
         data = self._stream.read(size)
@@ -121,7 +129,7 @@ class UnpackedBytes:
         return data
 
     def skip(self, count: int) -> None:
-        """Skip the next bytes."""
+        """Skip the next `count` unpacked bytes. They do not count towards `max_bytes`."""
         if self._stream is self._raw and self._raw.seekable():
             self._raw.seek(count, 1)
             return
@@ -132,18 +140,17 @@ class UnpackedBytes:
             count -= size
 
     def lines(self) -> Iterator[bytes]:
-        """Yield the remaining lines with their ends. `line` is the number of the last, from 1."""
-        readline, longest = (
-            self._stream.readline,
-            self.max_line_bytes,
-        )  # names that are fast to look up
+        """Yield the remaining lines with their line ends, and count them in `line`."""
+        # Local names are faster to look up for each line.
+        readline = self._stream.readline
+        max_line_bytes = self.max_line_bytes
         pending_bytes = 0
-        while data := readline(longest):
+        while data := readline(max_line_bytes):
             self.line += 1
-            if len(data) == longest:
+            if len(data) == max_line_bytes:
                 raise BadInput(
                     f"{self.name}, line {self.line}: a line of more than "
-                    f"{size_text(longest)} is too long."
+                    f"{size_text(max_line_bytes)} is too long."
                 )
             pending_bytes += len(data)
             if pending_bytes >= BYTES_PER_CHECK:
@@ -153,7 +160,10 @@ class UnpackedBytes:
         self._count_bytes(pending_bytes)
 
     def _count_bytes(self, size: int) -> None:
-        """Count `size` more bytes, report progress, and raise BadInput above the limit."""
+        """Count `size` more unpacked bytes, and report the progress.
+
+        Raises BadInput above the limit.
+        """
         self._count += size
         if self._max_bytes is not None and self._count > self._max_bytes:
             raise too_large_error(self.name, self._max_bytes)
@@ -167,15 +177,15 @@ def open_unpacked(
     file: str | FilePath | FileSource,
     watch: Watch = NO_WATCH,
     max_bytes: int | None = None,
-    longest: int | None = None,
+    max_line_bytes: int | None = None,
 ) -> Iterator[UnpackedBytes]:
     """Open a file and unpack it if its name ends in `.gz`, `.bz2` or `.zst`.
 
     Parameters
     ----------
     watch : receives the fraction of the file that was read.
-    max_bytes : bytes that the file may unpack to; None for any number.
-    longest : bytes that a line may have; `MAX_LINE_BYTES` if None.
+    max_bytes : largest number of unpacked bytes; None for no limit.
+    max_line_bytes : largest number of bytes of a line; None for `MAX_LINE_BYTES`.
 
     Yields
     ------
@@ -193,7 +203,7 @@ def open_unpacked(
     try:
         with stored_file.open() as raw:
             source = UnpackedBytes(
-                stored_file.name, raw, stored_file.size, packing, watch, max_bytes, longest
+                stored_file.name, raw, stored_file.size, packing, watch, max_bytes, max_line_bytes
             )
             yield source
     except FileNotFoundError as error:
@@ -211,9 +221,12 @@ def open_unpacked(
 
 
 def _unpacked_stream(raw: BinaryIO, packing: str) -> BinaryIO:
-    """Return the stream of a file's unpacked bytes. Damage is raised as EOFError."""
+    """Return the stream of a file's unpacked bytes.
+
+    Reading a damaged file raises EOFError, OSError or `zlib.error`.
+    """
     if packing == ".gz":
-        # It has all methods of a BinaryIO, but typeshed does not declare it as one.
+        # A GzipFile has all methods of a BinaryIO, but typeshed does not declare it as one.
         return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
     if packing == ".bz2":
         return bz2.BZ2File(raw)  # type: ignore[return-value]  # as above
@@ -232,6 +245,7 @@ class _ZstandardStream(io.RawIOBase):
         import zstandard
 
         self._raw = raw
+        # The largest window of the format, as files packed with `--ultra --long=31` have.
         self._make_frame = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj
         self._error_type = zstandard.ZstdError
         self._ready = b""  # unpacked bytes that were not yet read
@@ -265,26 +279,26 @@ def numbered_lines(
     path: str | FilePath | FileSource,
     watch: Watch = NO_WATCH,
     max_bytes: int | None = None,
-    longest: int | None = None,
+    max_line_bytes: int | None = None,
 ) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not blank, with their numbers.
+    """Yield the lines that are not blank, with their numbers from 1.
 
     Parameters
     ----------
     path : a file on disk, or another source of bytes.
     watch : receives the progress.
     max_bytes : largest number of unpacked bytes; None for no limit.
-    longest : largest number of bytes of a line; None for `MAX_LINE_BYTES`.
+    max_line_bytes : largest number of bytes of a line; None for `MAX_LINE_BYTES`.
 
     Yields
     ------
-    The number of a line and its text.
+    The number of a line, and its text without the line end.
 
     Raises
     ------
     BadInput : as `open_unpacked` raises, and for bytes that are not UTF-8.
     """
-    with open_unpacked(path, watch, max_bytes, longest) as source:
+    with open_unpacked(path, watch, max_bytes, max_line_bytes) as source:
         for data in source.lines():
             try:
                 text = data.decode("utf-8-sig" if source.line == 1 else "utf-8").rstrip("\r\n")

@@ -1,7 +1,7 @@
-"""Folders whose content is replaced as a whole.
+"""Folders whose content is replaced in one step, as those of graphs and corpora.
 
-The data files of each version lie in a subfolder of their own. A description next to it names the
-current subfolder.
+The data files of each version lie in a subfolder `data-DIGEST` of their own. A JSON file next to
+the subfolders, the description, names the current one.
 """
 
 from __future__ import annotations
@@ -21,17 +21,23 @@ TEMPORARY = "building"  # the subfolder in which data files are written first
 def install_files(folder: Path, temporary: Path, description: str, meta: Mapping[str, Any]) -> None:
     """Move data files into `folder` and make them current in one step.
 
-    Their subfolder is named by the digest in `meta`. The file `description` then points to it.
-    Digests of both are noted. The previous data stays readable until then, and is removed. Raises
-    OSError.
+    The previous data stays readable until then, and is removed afterwards. Raises OSError.
+
+    Parameters
+    ----------
+    folder : the folder whose content is replaced.
+    temporary : a folder with the data files, on the same disk. It becomes a subfolder.
+    description : name of the JSON file that is written into `folder`.
+    meta : the content of that file. Its `digest`, a hexadecimal text, names the subfolder.
     """
     if not (temporary / digests.DIGESTS_FILE).exists():
         digests.write_digests(temporary)
     for file in (*sorted(temporary.rglob("*")), temporary):
         sync(file)
     base = folder / f"data-{meta['digest'][:16]}"
-    data, number = base, 1
-    while data.exists():
+    data = base
+    number = 1
+    while data.exists():  # the same content is installed again
         number += 1
         data = base.with_name(f"{base.name}-{number}")
     move_into_place(temporary, data)
@@ -45,9 +51,10 @@ def install_files(folder: Path, temporary: Path, description: str, meta: Mapping
 
 
 def clean_folder(folder: Path, description: str) -> None:
-    """Remove replaced data, and files of killed writers, from `folder`.
+    """Remove replaced data, and temporary files of killed processes, from `folder`.
 
-    The caller holds the folder's lock.
+    The caller holds the folder's lock. `description` is the name of the JSON file that names the
+    current subfolder.
     """
     try:
         current = json.loads((folder / description).read_text("utf-8")).get("data")

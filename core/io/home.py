@@ -12,7 +12,7 @@ from core.errors import StoreError
 
 HOME_VARIABLE = "HOPSCOPE_HOME"
 SHARED_WRITE_BITS = 0o022  # permission bits by which the group or others may write
-MIN_FREE_BYTES = 1 << 18  # bytes that must be free on the disk
+MIN_FREE_BYTES = 1 << 18  # bytes that must be free on the disk before anything is saved
 ROOT = Path(__file__).resolve().parents[2]  # the project's own folder, with data/ and assets/
 
 
@@ -40,11 +40,11 @@ def home_folder() -> Path:
             f"The folder {folder} cannot be made: {error.strerror or error}. Name another "
             f"one in {HOME_VARIABLE}."
         ) from None
-    return _readable(folder)
+    return _check_readable(folder)
 
 
-def _readable(folder: Path) -> Path:
-    """Return the folder.
+def _check_readable(folder: Path) -> Path:
+    """Return the folder unchanged.
 
     Raises StoreError if it exists, but belongs to another user and cannot be read.
     """
@@ -71,7 +71,7 @@ def keep_private() -> None:
 
 
 def save_fault(folder: Path | None = None) -> str:
-    """Return why nothing can be saved in a folder; empty if saving works.
+    """Return why nothing can be saved in a folder. Empty if saving works.
 
     The folder is the person's own if none is given.
     """
@@ -88,7 +88,7 @@ def save_fault(folder: Path | None = None) -> str:
 
 def graphs_folder() -> Path:
     """Return the folder of built graphs, one subfolder each. Raises StoreError if unreadable."""
-    return _readable(home_folder() / "graphs")
+    return _check_readable(home_folder() / "graphs")
 
 
 def models_folder() -> Path:
@@ -97,16 +97,16 @@ def models_folder() -> Path:
 
 
 def weights_of(package: str) -> Path | None:
-    """Return the folder with the weights of a package, if there is one.
+    """Return the folder with the weights that a package brings. None if there is none.
 
-    It is `model` in the installed package, which is found without importing it. Otherwise it is the
-    fetched copy in the models folder.
+    It is `model` in the installed package, which is found without importing the package. Otherwise
+    it is the fetched copy in the models folder.
     """
     spec = importlib.util.find_spec(package.replace("-", "_"))
     package_folders = (spec.submodule_search_locations if spec else None) or ()
     folders = [Path(folder) / "model" for folder in package_folders]
     for folder in (*folders, models_folder() / package):
-        # It is false, and raises no error, if the folder cannot be entered.
+        # `os.path.isfile` is false for a folder that cannot be entered; `Path.is_file` raises.
         if os.path.isfile(folder / "config.json"):
             return folder
     return None

@@ -23,24 +23,25 @@ from core.io.names import avoid_device_name
 from core.io.temporary_folders import temporary_folder
 from core.watch import NO_WATCH, Watch
 
-HUB, IRDS = "hf:", "irds:"
+HUB = "hf:"
+IRDS = "irds:"
 # If no split is named, the first of these that the set has is taken.
 USUAL_SPLITS = ("test", "validation", "dev", "train")
 ROWS_PER_REPORT = 10_000  # rows between two progress reports
 HUB_REACH_SECONDS = 10.0  # seconds in which a hub must answer
-# Names of errors of several libraries if the hub is out of reach.
+# Names of the errors that several libraries raise if the hub cannot be reached.
 UNREACHED_ERRORS = {
     "ConnectionError",
     "TransportError",
     "OfflineModeIsEnabled",
     "LocalEntryNotFoundError",
 }
-UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")  # characters that file names do not hold
+UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")  # replaced in file names
 
 
 @dataclass(frozen=True)
 class FetchedSet:
-    """The path of a fetched set, and a sentence on the fetched part."""
+    """The path of a fetched set, and a sentence on the set."""
 
     path: Path
     note: str
@@ -58,7 +59,7 @@ def fetch_set(id: str, watch: Watch = NO_WATCH) -> FetchedSet:
     """Return the set of an id, fetched unless it was saved before.
 
     The id is `hf:NAME`, followed by `:CONFIGURATION` and `:SPLIT` if the set has several. Without a
-    split the first of `USUAL_SPLITS` is taken. NAME may be a local folder that
+    split, the first of `USUAL_SPLITS` that the set has is taken. NAME may be a local folder that
     `datasets.load_dataset` reads. The other form is `irds:ID`, as `ir_datasets.load` takes it.
 
     Raises
@@ -82,7 +83,7 @@ def saved_set_path(id: str) -> Path:
 def _fetch_hub(name: str, watch: Watch = NO_WATCH) -> FetchedSet:
     repository, *parts = name.split(":")
     file = saved_set_path(HUB + name + ".parquet")
-    about = file.with_suffix(".txt")
+    split_file = file.with_suffix(".txt")
     if not file.exists():
         datasets = _package("datasets")
         watch.report(f"Looking for {repository}")
@@ -94,24 +95,25 @@ def _fetch_hub(name: str, watch: Watch = NO_WATCH) -> FetchedSet:
         )
         watch.report(f"Fetching {split} of {repository}")
         _write_in_place(
-            about,
+            split_file,
             lambda part: part.write_text(f"the split {split} (of {', '.join(splits)})", "utf-8"),
         )
         _write_in_place(
             file, lambda part: _ask_library(repository, lambda: rows.to_parquet(str(part)))
         )
-    what = about.read_text("utf-8") if about.exists() else "rows"
+    content = split_file.read_text("utf-8") if split_file.exists() else "rows"
     return FetchedSet(
-        file, f"{HUB}{name}: {what}, saved in {file}; remove that file to fetch it again."
+        file, f"{HUB}{name}: {content}, saved in {file}; remove that file to fetch it again."
     )
 
 
 def _choose_split(
     datasets: ModuleType, repository: str, parts: Sequence[str]
 ) -> tuple[str, str, list[str]]:
-    """Return the configuration and split that are meant, and all splits.
+    """Return the configuration and the split to fetch, and all splits of that configuration.
 
-    Raises BadInput that names the existing ones.
+    `parts` are the parts of the id after the name of the set. Raises BadInput for a part that names
+    neither a configuration nor a split; the message names the existing ones.
     """
     if not Path(repository).exists():
         _check_reachable(repository)
@@ -133,7 +135,10 @@ def _choose_split(
 
 
 def _choose_config(repository: str, configs: Sequence[str], parts: Sequence[str]) -> str:
-    """Return the configuration that is named, else the usual or the only one."""
+    """Return the configuration that a part names, else `default` or the only one.
+
+    Raises BadInput if several remain.
+    """
     for part in parts:
         if part in configs:
             return part
@@ -148,28 +153,31 @@ def _choose_config(repository: str, configs: Sequence[str], parts: Sequence[str]
 
 
 def _check_reachable(repository: str) -> None:
-    """Raise BadInput if the hub does not answer. The library itself would try for half a minute."""
+    """Raise BadInput if the hub does not answer within `HUB_REACH_SECONDS`.
+
+    The library itself would try for half a minute.
+    """
     from huggingface_hub import HfApi
 
     _ask_library(repository, lambda: HfApi().dataset_info(repository, timeout=HUB_REACH_SECONDS))
 
 
 def _ask_library(repository: str, ask: Callable[[], Any]) -> Any:
-    """Return a library's answer.
+    """Return the result of `ask`, which calls a library.
 
-    Raises BadInput if there is no hub, no such set, or the library cannot read it.
+    Raises BadInput if the hub cannot be reached, has no such set, or the library cannot read it.
     """
     try:
         return ask()
     except HopscopeError:
         raise
     except Exception as error:  # each library raises its own errors, which change between versions
-        kinds = {kind.__name__ for kind in type(error).__mro__}
-        if "RepositoryNotFoundError" in kinds or "DatasetNotFoundError" in kinds:
+        names = {error_class.__name__ for error_class in type(error).__mro__}
+        if "RepositoryNotFoundError" in names or "DatasetNotFoundError" in names:
             raise BadInput(
                 f"There is no set {repository} on the hub, or it asks for permission."
             ) from None
-        if kinds & UNREACHED_ERRORS:
+        if names & UNREACHED_ERRORS:
             instead = "Fetch its files elsewhere and name them instead."
             raise BadInput(
                 f"No hub can be reached, so {repository} cannot be fetched. {instead}"
@@ -251,7 +259,10 @@ def _write_lines(
 
 
 def _write_in_place(target: Path, write: Callable[[Path], Any]) -> None:
-    """Write a file or folder elsewhere, then move it into place."""
+    """Write a file or folder in a temporary folder, then move it to `target`.
+
+    Raises BadInput if it cannot be stored.
+    """
     folder = temporary_folder()
     try:
         write(folder / target.name)
@@ -266,6 +277,7 @@ def _write_in_place(target: Path, write: Callable[[Path], Any]) -> None:
 
 
 def _package(name: str) -> ModuleType:
+    """Import a package. Raises BadInput with the command that installs it."""
     import importlib
 
     try:

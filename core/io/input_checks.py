@@ -9,23 +9,23 @@ from core.errors import BadInput
 
 MAX_NAME_LETTERS = 200  # of the name of a graph, corpus or question set, which becomes a file name
 MAX_LINE_LETTERS = 2_000  # of the text of a method, an entity or an answer
-MAX_LIST_ITEMS = 64
-MAX_SEED = 2**31 - 1
+MAX_LIST_ITEMS = 64  # of a list in a request
+MAX_SEED = 2**31 - 1  # fits into a signed integer of 32 bits
 
 
-def checked_text(value: Any, field: str, longest: int = MAX_LINE_LETTERS) -> str:
+def checked_text(value: Any, field: str, limit: int = MAX_LINE_LETTERS) -> str:
     """Return a text unchanged.
 
     Raises
     ------
     BadInput
-        If it is not a text, is longer than `longest`, or holds half a character (a lone surrogate),
-        which cannot be encoded. The sentence names the field.
+        If it is not a text, has more than `limit` characters, or holds half a character (a
+        lone surrogate), which cannot be encoded. The message names the field.
     """
     if not isinstance(value, str):
         raise BadInput(f"“{field}” should be a text.")
-    if len(value) > longest:
-        raise BadInput(f"“{field}” has {len(value):,} characters; at most {longest:,} are taken.")
+    if len(value) > limit:
+        raise BadInput(f"“{field}” has {len(value):,} characters; at most {limit:,} are taken.")
     if not is_encodable(value):
         raise BadInput(f"“{field}” holds half a character, which is no text.")
     return value
@@ -41,7 +41,10 @@ def checked_texts(values: Sequence[Any], field: str) -> tuple[str, ...]:
 
 
 def checked_number(value: Any, field: str, low: int, high: int) -> int:
-    """Return a whole number within bounds. Raises BadInput that names the field."""
+    """Return a whole number from `low` to `high`, both included.
+
+    Raises BadInput that names the field.
+    """
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise BadInput(f"“{field}” should be a whole number from {low:,} to {high:,}.")
     return value
@@ -57,5 +60,5 @@ def is_encodable(text: str) -> bool:
 
 
 def encodable_text(text: str) -> str:
-    """Return a text with `?` in place of each half character."""
+    """Return a text with `?` in place of each half character (a lone surrogate)."""
     return text if is_encodable(text) else text.encode("utf-8", "replace").decode()

@@ -1,4 +1,8 @@
-"""JSON text decoded piece by piece, with only the current value in memory."""
+"""Decoding of large JSON files value by value.
+
+Only the current value is in memory.
+The readers of rows (`core.io.json_rows`) and of SPARQL results use it.
+"""
 
 from __future__ import annotations
 
@@ -12,34 +16,41 @@ from core.errors import BadInput, shorten
 from core.io.files import MAX_LINE_BYTES, UnpackedBytes, not_utf8_error, size_text
 
 JSON_PIECE_BYTES = 1 << 20  # bytes read at a time
-# Characters of one value; its objects take up to twenty times as much memory.
+# Characters of one value. Its Python objects take up to twenty times as many bytes.
 MAX_JSON_VALUE_CHARACTERS = MAX_LINE_BYTES
-# Characters before the end of the text in memory in which a fault may come from its cut.
+# A fault that is closer to the end of the text in memory may vanish once more text is read.
 NEAR_END_CHARACTERS = 16
 VALUE_DECODER = json.JSONDecoder()
+# Commas are skipped like blanks, so that values are found without following the grammar.
 JSON_SEPARATOR = re.compile(r"[\s,]*")
 
 
 class JsonPieces:
-    """Reader of a JSON text, value by value, with the current line."""
+    """Position in a JSON text, from which values are read one after another.
+
+    The caller follows the structure of the text: it enters arrays by `items` and objects by `keys`,
+    and takes or skips each value by `value` or `skip_value`. Methods raise BadInput, which names
+    the line, for text that is not JSON.
+    """
 
     def __init__(self, source: UnpackedBytes):
         self.source = source
         self.decode = codecs.getincrementaldecoder("utf-8-sig")().decode
-        self.text, self.position = "", 0  # the text in memory, and the position in it
-        # Line and column (from 0) of the file at which the text begins.
-        self.first_line, self.first_column = 1, 0
-        self.counted_line, self.counted_position = (
-            1,
-            0,
-        )  # the line at the position `counted` of the text
-        self.n_dropped = 0  # characters of the file before the text
+        self.text = ""  # the part of the text in memory
+        self.position = 0  # of the next value in this part
+        self.first_line = 1  # line of the file at which the part begins, from 1
+        self.first_column = 0  # column of the file at which the part begins, from 0
+        # Line breaks are counted up to `counted_position`, which is in line `counted_line`.
+        self.counted_line = 1
+        self.counted_position = 0
+        self.n_dropped = 0  # characters of the file before the part
         self.is_at_file_end = False  # True once the text reaches the end of the file
 
     def peek(self) -> str:
-        """Return the next character that is no blank and no comma, without consuming it.
+        """Return the next character that is no blank and no comma.
 
-        Returns an empty string at the end of the text.
+        The position moves to it. The character is not consumed. The result is empty at the end of
+        the text.
         """
         while True:
             blank = JSON_SEPARATOR.match(self.text, self.position)
@@ -50,7 +61,7 @@ class JsonPieces:
             self._read_more()
 
     def is_array_of_objects(self) -> bool:
-        """Return whether the next value is an array of objects, by its first item."""
+        """Return whether the next value is an array whose first item is an object."""
         while self.peek() == "[":
             blank = JSON_SEPARATOR.match(self.text, self.position + 1)
             assert blank is not None  # it matches the empty text too
@@ -62,7 +73,7 @@ class JsonPieces:
         return False
 
     def consume(self, mark: str) -> None:
-        """Consume a mark. Raises BadInput if something else comes next."""
+        """Consume a character such as “[”. Raises BadInput if another comes next."""
         if self.peek() != mark:
             raise self._located_error(
                 json.JSONDecodeError(f"Expecting '{mark}'", self.text, self.position)
@@ -70,9 +81,9 @@ class JsonPieces:
         self.position += 1
 
     def items(self) -> Iterator[str]:
-        """Iterate over an array and yield the line of each item: `line 3`.
+        """Enter an array and yield the place of each item: `line 3`.
 
-        The caller takes each item by `value`.
+        The caller takes or skips each item before the next one is asked for.
         """
         self.consume("[")
         while self.peek() != "]":
@@ -80,7 +91,10 @@ class JsonPieces:
         self.position += 1
 
     def keys(self) -> Iterator[str]:
-        """Yield the keys of the next object. The caller takes the value of each."""
+        """Enter the next value, an object, and yield its keys.
+
+        The caller takes or skips the value of each key before the next key is asked for.
+        """
         self.consume("{")
         while self.peek() != "}":
             key = self.value()
@@ -123,7 +137,7 @@ class JsonPieces:
             self._read_more()
 
     def skip_value(self) -> None:
-        """Skip the next value. An array may have any length."""
+        """Skip the next value. An array may be of any length, as its items are skipped singly."""
         if self.peek() == "[":
             for _ in self.items():
                 self.value()
@@ -131,7 +145,7 @@ class JsonPieces:
             self.value()
 
     def current_line(self) -> int:
-        """Return the current line."""
+        """Return the line of the current position, from 1."""
         self.counted_line += self.text.count("\n", self.counted_position, self.position)
         self.counted_position = self.position
         return self.counted_line
@@ -141,7 +155,7 @@ class JsonPieces:
         return self.n_dropped + self.position
 
     def _is_certain(self, error: ValueError) -> bool:
-        """Return whether a fault remains, whatever text follows."""
+        """Return whether a fault would remain if more text were read."""
         if not isinstance(error, json.JSONDecodeError):
             return True
         return error.pos < len(self.text) - NEAR_END_CHARACTERS and not error.msg.startswith(
@@ -151,8 +165,8 @@ class JsonPieces:
     def _read_more(self) -> None:
         """Drop the consumed text and read more.
 
-        The text in memory is doubled up to the length of one value. At least `JSON_PIECE_BYTES`
-        bytes are read.
+        At least `JSON_PIECE_BYTES` bytes are read, and as many as the text in memory has, up to the
+        length of one value. Thus a long value is parsed anew only a few times.
         """
         line_count = self.text.count("\n", 0, self.position)
         if line_count:

@@ -1,6 +1,7 @@
 """Rows of JSON files.
 
-A file holds one object a line, one array of objects, or an object with such an array.
+They are the objects of JSON Lines, of an array, or of an array within an object. The readers of
+questions, documents, runs and graphs use this module. Large files are read row by row.
 """
 
 from __future__ import annotations
@@ -20,38 +21,48 @@ from core.watch import NO_WATCH, Watch
 ROW_HOLDER_KEYS = ("Questions", "questions", "data", "examples", "goldens", "items")
 # Keys that mark an object as a row, whatever lists it holds.
 ROW_KEYS = ("question", "query", "text", "article", "graph", "RawQuestion", "utterance")
-START_PIECE_BYTES = 1 << 16  # bytes read at a time to find the first that is not blank
+# Forms of a file that begins with an object.
+LINE_ROWS = "one object a line"
+HELD_ROWS = "an object that holds rows"
+SPREAD_ROWS = "objects over several lines"
+START_PIECE_BYTES = 1 << 16  # bytes read at a time to find the first ones that are not blank
 
 Row = tuple[str, dict[str, Any]]  # the place in the file, such as line 3, and the object
-Numbered = tuple[int, str, dict[str, Any]]  # a row with its number
+NumberedRow = tuple[int, str, dict[str, Any]]  # a row with its number
 
 
 def json_rows(
-    path: File, watch: Watch = NO_WATCH, max_bytes: int | None = None, longest: int | None = None
+    path: File,
+    watch: Watch = NO_WATCH,
+    max_bytes: int | None = None,
+    max_line_bytes: int | None = None,
 ) -> Iterator[Row]:
-    """Yield the objects of a JSON file, each with its place in the file.
+    """Yield the objects of a JSON file, each with its place: `line 3`.
 
     The file holds one object a line, one array of objects, or an object that holds such an array
-    under one of `ROW_HOLDER_KEYS`; the first in the file is taken. An object on one line is a row,
-    whatever it holds, if another follows or it has a key of `ROW_KEYS`.
+    under one of `ROW_HOLDER_KEYS`. Of several such arrays, the first is read. An object on one line
+    is a row even with such an array, if another object follows or it has a key of `ROW_KEYS`.
 
-    Rows are read one at a time, so only one lies in memory. Raises BadInput as
-    `core.io.files.numbered_lines` does. It also names the line of text that is not JSON, of a value
-    that is no object, and of a row that is longer than a line may be, `longest` bytes.
+    Only one row at a time is in memory.
+
+    Raises
+    ------
+    BadInput
+        As `core.io.files.numbered_lines` does, and for text that is not JSON, a value that is no
+        object, and a line of more than `max_line_bytes`. The message names the line.
     """
-    return (
-        (where, row) for _, where, row in numbered_rows(path, watch, max_bytes, longest=longest)
-    )
+    rows = numbered_rows(path, watch, max_bytes, max_line_bytes=max_line_bytes)
+    return ((where, row) for _, where, row in rows)
 
 
 def numbered_rows(
     path: File,
     watch: Watch = NO_WATCH,
     max_bytes: int | None = None,
-    holds: Sequence[str] = ROW_HOLDER_KEYS,
+    list_keys: Sequence[str] = ROW_HOLDER_KEYS,
     single: bool = False,
-    longest: int | None = None,
-) -> Iterator[Numbered]:
+    max_line_bytes: int | None = None,
+) -> Iterator[NumberedRow]:
     """Yield the objects of a JSON file as `json_rows` does, each with its number.
 
     The number is the line if the file has one object a line, else the position in the array, from
@@ -59,22 +70,24 @@ def numbered_rows(
 
     Parameters
     ----------
-    holds : keys under which the file's object may hold the rows.
-    single : accept objects over several lines as rows.
-    longest : bytes that a line may have.
+    list_keys : keys under which the file's object may hold the rows.
+    single : True to accept a file of objects that span several lines and hold no rows; each is then
+        a row. Otherwise such a file raises BadInput.
+    max_line_bytes : largest number of bytes of a line; None for `core.io.files.MAX_LINE_BYTES`.
     """
     first = read_start(path, 1, max_bytes)
-    form = _detect_form(path, watch, max_bytes, holds) if first == "{" else LINE_ROWS
+    # A file that begins with neither bracket is read as lines, which raises the fitting error.
+    form = _detect_form(path, watch, max_bytes, list_keys) if first == "{" else LINE_ROWS
     if first == "[":
         yield from _array_rows(path, watch, max_bytes)
     elif form == HELD_ROWS:
-        yield from _held_rows(path, watch, max_bytes, holds)
+        yield from _held_rows(path, watch, max_bytes, list_keys)
     elif form == SPREAD_ROWS:
         if not single:
             raise _no_rows_error(path)
         yield from _spread_rows(path, watch, max_bytes)
     else:
-        for number, text in numbered_lines(path, watch, max_bytes, longest):
+        for number, text in numbered_lines(path, watch, max_bytes, max_line_bytes):
             where = f"line {number}"
             yield number, where, _check_object(path, where, _parse(path, number, text))
 
@@ -91,7 +104,7 @@ def read_start(path: File, size: int, max_bytes: int | None = None) -> str:
     return start[:size].decode("utf-8", "replace")
 
 
-def _array_rows(path: File, watch: Watch, max_bytes: int | None) -> Iterator[Numbered]:
+def _array_rows(path: File, watch: Watch, max_bytes: int | None) -> Iterator[NumberedRow]:
     """Yield the objects of a file that is one array."""
     with open_unpacked(path, watch, max_bytes) as source:
         pieces = JsonPieces(source)
@@ -101,14 +114,15 @@ def _array_rows(path: File, watch: Watch, max_bytes: int | None) -> Iterator[Num
 
 
 def _held_rows(
-    path: File, watch: Watch, max_bytes: int | None, holds: Sequence[str]
-) -> Iterator[Numbered]:
+    path: File, watch: Watch, max_bytes: int | None, list_keys: Sequence[str]
+) -> Iterator[NumberedRow]:
     """Yield the objects of the first array of rows in the file's only object."""
     with open_unpacked(path, watch, max_bytes) as source:
         pieces = JsonPieces(source)
         number = 0
         for key in pieces.keys():
-            if number or key not in holds or not pieces.is_array_of_objects():
+            # Only the first array of rows is read, after which `number` is not zero.
+            if number or key not in list_keys or not pieces.is_array_of_objects():
                 pieces.skip_value()
                 continue
             for number, _ in enumerate(pieces.items(), 1):
@@ -120,7 +134,7 @@ def _held_rows(
         _check_end(pieces, f"line {pieces.current_line()}", "the object")
 
 
-def _spread_rows(path: File, watch: Watch, max_bytes: int | None) -> Iterator[Numbered]:
+def _spread_rows(path: File, watch: Watch, max_bytes: int | None) -> Iterator[NumberedRow]:
     """Yield objects that span several lines, one after another, each with its first line."""
     with open_unpacked(path, watch, max_bytes) as source:
         pieces = JsonPieces(source)
@@ -131,15 +145,11 @@ def _spread_rows(path: File, watch: Watch, max_bytes: int | None) -> Iterator[Nu
             yield number, where, _check_object(path, where, pieces.value())
 
 
-LINE_ROWS = "one object a line"
-HELD_ROWS = "an object that holds rows"
-SPREAD_ROWS = "an object over several lines"
-
-
-def _detect_form(path: File, watch: Watch, max_bytes: int | None, holds: Sequence[str]) -> str:
+def _detect_form(path: File, watch: Watch, max_bytes: int | None, list_keys: Sequence[str]) -> str:
     """Return the form of a file that begins with an object.
 
-    No progress is reported.
+    The object is read. No progress is reported. An array is read only until it is clear that the
+    object is too long for a row on one line.
     """
     with open_unpacked(path, watch.part(0.0, 0.0), max_bytes) as source:
         pieces = JsonPieces(source)
@@ -147,7 +157,7 @@ def _detect_form(path: File, watch: Watch, max_bytes: int | None, holds: Sequenc
         pieces.peek()
         first_line = pieces.current_line()
         for key in pieces.keys():
-            holds_row_list = holds_row_list or (key in holds and pieces.is_array_of_objects())
+            holds_row_list = holds_row_list or (key in list_keys and pieces.is_array_of_objects())
             has_row_key = has_row_key or key in ROW_KEYS
             if pieces.peek() != "[":
                 pieces.value()
@@ -157,7 +167,7 @@ def _detect_form(path: File, watch: Watch, max_bytes: int | None, holds: Sequenc
                     pieces.current_line() > first_line or pieces.file_position() > MAX_LINE_BYTES
                 )
                 if holds_row_list and is_long:
-                    return HELD_ROWS  # it is longer than a row on one line may be
+                    return HELD_ROWS
                 pieces.value()
         if pieces.current_line() > first_line:
             return HELD_ROWS if holds_row_list else SPREAD_ROWS

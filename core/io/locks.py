@@ -1,4 +1,4 @@
-"""Lock files between processes."""
+"""Lock files, by which processes take turns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from core.errors import StoreError
 from core.watch import NO_WATCH, Watch
 
-LOCK_RETRY_SECONDS = 0.05  # seconds between two tries
+LOCK_RETRY_SECONDS = 0.05  # between two tries
 # Seconds after which a process that changes a small file counts as hung.
 LOCK_PATIENCE_SECONDS = 20.0
 
@@ -41,11 +41,11 @@ def hold_lock_file(file: Path, watch: Watch = NO_WATCH) -> Iterator[None]:
 
 @contextmanager
 def hold_change_lock(file: Path, patience: float = LOCK_PATIENCE_SECONDS) -> Iterator[None]:
-    """Hold a lock while a file is read, changed and written.
+    """Hold a lock while a small file is read, changed and written.
 
-    Of two processes that do so, neither loses the changes of the other. Raises StoreError if
-    another process holds the lock for more than `patience` seconds, or the folder cannot be
-    written.
+    Two processes that do so cannot overwrite each other's changes. The lock is the file
+    `.NAME.lock` in the same folder. Raises StoreError if another process holds it for more than
+    `patience` seconds, or the folder cannot be written.
     """
     start = time.monotonic()
 
@@ -64,9 +64,10 @@ def hold_change_lock(file: Path, patience: float = LOCK_PATIENCE_SECONDS) -> Ite
 
 
 def is_locked(file: Path) -> bool:
-    """Return whether some process holds a lock file.
+    """Return whether any process holds a lock file.
 
-    False if the file does not exist or cannot be opened.
+    False if the file does not exist or cannot be opened. The lock is taken for a moment to find
+    out.
     """
     from filelock import FileLock, Timeout
 

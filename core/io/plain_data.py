@@ -1,8 +1,9 @@
-"""Conversion of dataclasses to data that JSON can hold, and back.
+"""Conversion of dataclasses to plain data, which JSON can hold, and back.
 
-A new field needs no further code. A field is saved under its name, or under `metadata={"saved":
-"another name"}`; with `{"saved": False}` it is not saved. Fields at their default are left out, so
-data that was saved before a field existed can still be read.
+Questions, states, descriptions of runs and other values are saved this way. A new field needs no
+further code. A field is saved under its name, or under `metadata={"saved": "another name"}`; with
+`{"saved": False}` it is not saved. Fields at their default are left out, so data that was saved
+before a field existed can still be read.
 """
 
 from __future__ import annotations
@@ -16,18 +17,21 @@ from functools import cache
 from typing import Any, TypeVar
 
 DataclassT = TypeVar("DataclassT")
-Make = Callable[[Any], Any]
+Maker = Callable[[Any], Any]  # makes a value from plain data
 
 
 class PlainWriter:
-    """Converts values to plain data. Subclasses define how their own types are written."""
+    """Converter of dataclasses to plain data.
+
+    A subclass overrides `value` for types that are written in a form of their own.
+    """
 
     def fields(self, instance: Any) -> dict[str, Any]:
         """Return the fields of a dataclass that are not at their default."""
         data = {}
         for key, field in _saved_fields(instance.__class__).items():
             value = getattr(instance, field.name)
-            # The types are compared too, as 1 == 1.0 == True.
+            # The types are compared too, as 1 == 1.0 == True in Python.
             is_default = type(value) is type(field.default) and value == field.default
             if value is not field.default and not is_default:
                 data[key] = self.value(value)
@@ -53,38 +57,41 @@ class PlainWriter:
 
 
 class PlainReader:
-    """Converts plain data to values, checked by their types.
+    """Converter of plain data to dataclasses.
 
-    A key that is no field is ignored, or refused by a `strict` reader. Raises ValueError, TypeError
-    or KeyError.
+    The data is checked by the types of the fields. Methods raise ValueError, TypeError or KeyError
+    for data that does not fit the types.
 
     Parameters
     ----------
-    special : readers of types that are saved in a form of their own.
+    special : functions that make values of types that are saved in a form of their own, by type.
     old_names : present field names by their earlier names.
-    strict : raise ValueError for keys that are no fields.
+    strict : True to raise ValueError for keys that are no fields, False to ignore them.
     """
 
     def __init__(
         self,
-        special: Mapping[Any, Make] | None = None,
+        special: Mapping[Any, Maker] | None = None,
         old_names: Mapping[str, str] | None = None,
         strict: bool = False,
     ):
         self._special = special or {}
         self._old_names = old_names or {}
         self._strict = strict
-        self._makers: dict[Any, Make] = {}
+        self._makers: dict[Any, Maker] = {}
 
-    def fields(self, cls: Any, data: Mapping[str, Any], **given: Any) -> Any:
-        """Return a dataclass made from its saved fields. Those that are `given` are not read."""
+    def fields(self, cls: Any, data: Mapping[str, Any], **overrides: Any) -> Any:
+        """Return a dataclass made from its saved fields.
+
+        `overrides` are the values of fields that are not read from the data.
+        """
         saved_fields = _saved_fields(cls)
-        arguments = dict(given)
+        arguments = dict(overrides)
         for key, value in data.items():
             field = saved_fields.get(self._old_names.get(key, key))
             if field is None and self._strict:
                 raise ValueError(f"{cls.__name__} has no field {key!r}")
-            if field is not None and field.name not in given:
+            if field is not None and field.name not in overrides:
                 arguments[field.name] = self.value(_hints(cls)[field.name], value)
         return cls(**arguments)
 
@@ -95,12 +102,13 @@ class PlainReader:
             maker = self._makers[hint] = self._special.get(hint) or self._make_maker(hint)
         return maker(data)
 
-    def _make_maker(self, hint: Any) -> Make:
+    def _make_maker(self, hint: Any) -> Maker:
         """Return a function that makes values of a type from plain data."""
         origin, parts = typing.get_origin(hint), typing.get_args(hint)
         if origin in (typing.Union, types.UnionType):
-            (other,) = (part for part in parts if part is not type(None))
-            return lambda data: None if data is None else self.value(other, data)
+            # Only unions of one type and None are supported.
+            (item_type,) = (part for part in parts if part is not type(None))
+            return lambda data: None if data is None else self.value(item_type, data)
         if hint is Any:
             return _with_tuples
         if origin is tuple:
@@ -114,7 +122,7 @@ class PlainReader:
         if origin is typing.Literal:
             return lambda data: _require(data, data in parts)
         if hint is float:
-            # It also takes the text "inf", as which `PlainWriter` saves an infinity.
+            # `float` also converts the text "inf", as which `PlainWriter` saves an infinity.
             return lambda data: float(_require(data, type(data) is not bool))
         return lambda data: _require(data, type(data) is hint)
 
@@ -137,16 +145,16 @@ def to_plain(instance: Any) -> dict[str, Any]:
     return PlainWriter().fields(instance)
 
 
-def from_plain(cls: type[DataclassT], data: Mapping[str, Any], **given: Any) -> DataclassT:
+def from_plain(cls: type[DataclassT], data: Mapping[str, Any], **overrides: Any) -> DataclassT:
     """Return the dataclass saved by `to_plain` or `dataclasses.asdict`; see `PlainReader`."""
-    return _PLAIN_READER.fields(cls, data, **given)
+    return _PLAIN_READER.fields(cls, data, **overrides)
 
 
 _PLAIN_READER = PlainReader()
 
 
 def _with_tuples(data: Any) -> Any:
-    """Return plain data with tuples in place of lists."""
+    """Return plain data with tuples in place of lists, also of lists in lists."""
     return tuple(map(_with_tuples, data)) if isinstance(data, list) else data
 
 

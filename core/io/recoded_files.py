@@ -1,4 +1,8 @@
-"""Text files of any encoding, read as a stream of UTF-8."""
+"""Text files of any encoding, read as a stream of UTF-8.
+
+The readers of questions, graphs and documents expect UTF-8. They open their files by `as_utf8`, or
+by `decode_if_certain` if they report invalid lines themselves.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +34,8 @@ from core.io.encoding import (
 from core.io.files import DiskFile, FileSource, UnpackedBytes, name_without_packing, open_unpacked
 from core.watch import NO_WATCH, Watch
 
-RECODED_PIECE_BYTES = 1 << 20  # bytes read at a time
-CHECKED_BYTES = 1 << 27  # bytes of a large file that are checked to be UTF-8
+UTF8_CHECK_PIECE_BYTES = 1 << 20  # bytes read at a time when a file is checked to be UTF-8
+MAX_UTF8_CHECK_BYTES = 1 << 27  # a larger file is checked to be UTF-8 only at its beginning
 
 
 def as_utf8(
@@ -40,23 +44,25 @@ def as_utf8(
     note: Note = ignore_note,
     encoding_name: str = "",
     max_bytes: int | None = None,
-    checks: int | None = None,
+    max_checked_bytes: int | None = None,
 ) -> FileSource:
-    """Return a text file as UTF-8 with line feeds and no mark.
+    """Return a text file as UTF-8 with line feeds and without a mark.
+
+    A file that is so already is returned itself. A mark is a byte order mark.
 
     Parameters
     ----------
     source : the file, plain or packed.
     watch : receives the fraction that was checked.
     note : receives a sentence on the encoding that was found.
-    encoding_name : the encoding of a file that is not UTF-8, if a person names it.
-    max_bytes : bytes that the file may unpack to.
-    checks : number of bytes that are checked to be UTF-8; None for all.
+    encoding_name : the encoding of a file that is not UTF-8; empty to detect it.
+    max_bytes : bytes that the file may unpack to; None for any number.
+    max_checked_bytes : bytes that are checked to be UTF-8; None for all.
 
     Raises
     ------
     BadInput
-        As `core.io.encoding.detect_encoding` does, and for a file that is blank or no text.
+        As `core.io.encoding.detect_encoding` does, and for a file that is blank or binary.
     """
     name = name_without_packing(source.name)
     with open_unpacked(source, watch, max_bytes) as stream:
@@ -67,7 +73,7 @@ def as_utf8(
             encoding = Encoding(UTF8)
             piece = head
             if not may_be_other_encoding(head):
-                piece = _non_utf8_piece(name, head, stream, checks)
+                piece = _non_utf8_piece(name, head, stream, max_checked_bytes)
             if piece:
                 encoding = detect_encoding(name, detection_bytes(piece), encoding_name, note)
         elif encoding.name != MARKED_UTF8:
@@ -77,7 +83,8 @@ def as_utf8(
     )
     if not beginning.strip() and len(head) < DETECTION_SIZE_BYTES:
         raise BadInput(f"{name} is empty.")
-    if encoding == Encoding(UTF8) and not ("\r" in beginning and "\n" not in beginning):
+    has_only_carriage_returns = "\r" in beginning and "\n" not in beginning  # of old Macs
+    if encoding == Encoding(UTF8) and not has_only_carriage_returns:
         return source
     return RecodedFile(name, source, encoding, max_bytes)
 
@@ -91,14 +98,14 @@ def decode_if_certain(
 ) -> FileSource:
     """Return a text file as UTF-8 if its encoding is certain, else unchanged.
 
-    The reader of an unchanged file can then name the faulty line. `strict` also leaves damaged
-    UTF-8 unchanged. The other parameters are those of `as_utf8`. Raises BadInput for an unknown
-    encoding.
+    The reader of an unchanged file can then name the line with the invalid byte. `strict` also
+    leaves damaged UTF-8 unchanged. The other parameters are those of `as_utf8`. Raises BadInput for
+    an unknown encoding.
     """
     file, encoding = DiskFile(path), known_encoding(encoding_name)
     notes: list[str] = []
     try:
-        text_file = as_utf8(file, NO_WATCH, notes.append, encoding, max_bytes, CHECKED_BYTES)
+        text_file = as_utf8(file, NO_WATCH, notes.append, encoding, max_bytes, MAX_UTF8_CHECK_BYTES)
     except BadInput:
         return file
     if strict and isinstance(text_file, RecodedFile) and text_file.encoding.errors != "strict":
@@ -143,7 +150,7 @@ class _RecodedBytes(io.RawIOBase):
         return True
 
     def tell(self) -> int:
-        """Return how many bytes of the file have been read."""
+        """Return how many bytes were read from the unpacked file, for progress."""
         return self._position
 
     def readinto(self, buffer) -> int:
@@ -167,16 +174,17 @@ class _RecodedBytes(io.RawIOBase):
         super().close()
 
 
-def _non_utf8_piece(name: str, head: bytes, stream: UnpackedBytes, checks: int | None) -> bytes:
-    """Return the first piece that is not UTF-8; empty if all is.
+def _non_utf8_piece(name: str, head: bytes, stream: UnpackedBytes, limit: int | None) -> bytes:
+    """Return the first piece that is not UTF-8. Empty if all pieces are.
 
-    Only the first `checks` bytes are checked. `head` is the beginning, which is already read.
-    Raises BadInput for zeros.
+    The piece begins with the line that has the first invalid byte. Only the first
+    `limit` bytes are checked. `head` is the beginning, which is already read from
+    `stream`. Raises BadInput for zero bytes.
     """
     decode = codecs.getincrementaldecoder(UTF8)().decode
     previous, data = b"", head
     position = 0
-    while (data or previous) and (checks is None or position < checks):
+    while (data or previous) and (limit is None or position < limit):
         position += len(data)
         if b"\0" in data:
             raise no_text_error(name)
@@ -185,5 +193,5 @@ def _non_utf8_piece(name: str, head: bytes, stream: UnpackedBytes, checks: int |
         except UnicodeDecodeError:
             return previous[previous.rfind(b"\n") + 1 :] + data  # from the beginning of its line
         previous = data
-        data = stream.read(RECODED_PIECE_BYTES) if data else b""
+        data = stream.read(UTF8_CHECK_PIECE_BYTES) if data else b""
     return b""

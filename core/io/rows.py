@@ -1,6 +1,7 @@
-"""Rows in SQLite files with a schema.
+"""Rows in SQLite files with a schema, such as saved replies.
 
-Missing tables and columns are added. A file of another program raises an error.
+A `RowFile` makes the tables and columns that a file lacks, so files of earlier versions can be
+opened. A file of another program, or of a newer version, raises StoreError.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ class Schema:
 
     Parameters
     ----------
-    rows_noun : the noun for the rows in messages, in the plural.
+    rows_noun : the rows in messages, in the plural, such as “saved replies”.
     statements : the SQL statements that make the tables.
     later_columns : columns added in later versions, with their SQL types, by table.
-    application, version : the numbers in the file's header. With `application` 0, the program that
-        wrote the file is not checked.
+    application, version : SQLite's `application_id` and `user_version` in the file's header. With
+        `application` 0, the program that wrote the file is not checked.
     is_recomputable : True if the rows can be computed again, so that the file may be removed.
     """
 
@@ -55,12 +56,16 @@ class Schema:
     is_recomputable: bool = False
 
 
-class HeldFile:
-    """A file that stays open between uses by one thread at a time."""
+class SharedConnection:
+    """A connection to a file that stays open between its uses.
+
+    Threads use it in turn: each holds `lock` during its use. `n_users` counts the blocks of
+    `RowFile.keep_open` that are running.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self.n_holders = 0
+        self.n_users = 0
         # The open database, with the device and inode of its file.
         self._open: tuple[SqliteDatabase, tuple[int, int]] | None = None
 
@@ -70,8 +75,7 @@ class HeldFile:
     ) -> Iterator[SqliteDatabase | None]:
         """Yield the open database, or None if nothing can be saved in it.
 
-        It is opened if it is closed or its file was replaced meanwhile. It is closed after an
-        error.
+        It is opened again if its file was replaced meanwhile. It is closed after an error.
         """
         if self._open is not None and (self._open[1] != _identity(file) or save_fault(file.parent)):
             self.close()
@@ -89,14 +93,14 @@ class HeldFile:
             raise
 
     def close(self) -> None:
-        """Close the file until its next use."""
+        """Close the database until its next use."""
         if self._open is not None:
             self._open[0].close()
         self._open = None
 
 
-_held_files: dict[Path, HeldFile] = {}
-_holding = threading.Lock()
+_shared_connections: dict[Path, SharedConnection] = {}
+_connections_lock = threading.Lock()
 
 
 class RowFile:
@@ -109,9 +113,10 @@ class RowFile:
         self.file, self.schema = file, schema
 
     def open(self, **options: Any) -> SqliteDatabase:
-        """Open the file, for use with `raise_store_errors` and `transaction`. Raises StoreError.
+        """Open the file in autocommit mode, which the caller closes. Raises StoreError.
 
-        `options` are those of `sqlite3.connect`.
+        The caller runs statements within `raise_store_errors` and, to change several rows at once,
+        `transaction`. `options` are those of `sqlite3.connect`.
         """
         with self.raise_store_errors():
             database = open_database(
@@ -126,34 +131,34 @@ class RowFile:
     def keep_open(self) -> Iterator[None]:
         """Keep the file open between uses while the block runs.
 
-        It is used if many threads save a row each, as opening takes longer than saving.
+        This is for many threads that save a row each, as opening takes longer than saving.
         """
-        with _holding:
-            open_file = _held_files.setdefault(self.file, HeldFile())
-            open_file.n_holders += 1
+        with _connections_lock:
+            connection = _shared_connections.setdefault(self.file, SharedConnection())
+            connection.n_users += 1
         try:
             yield
         finally:
-            with _holding, open_file.lock:
-                open_file.n_holders -= 1
-                if not open_file.n_holders:
-                    open_file.close()
-                    del _held_files[self.file]
+            with _connections_lock, connection.lock:
+                connection.n_users -= 1
+                if not connection.n_users:
+                    connection.close()
+                    del _shared_connections[self.file]
 
     @contextmanager
     def open_for_reading(self) -> Iterator[SqliteDatabase]:
-        """Open the file for reading.
+        """Open the file, or use the connection that is kept open.
 
         Raises StoreError, and changes nothing, if the file is damaged or belongs to another
         program.
         """
-        open_file = _held_files.get(self.file)
-        if open_file is not None:
+        connection = _shared_connections.get(self.file)
+        if connection is not None:
             with (
-                open_file.lock,
-                open_file.use(self.file, lambda: self.open(check_same_thread=False)) as database,
+                connection.lock,
+                connection.use(self.file, lambda: self.open(check_same_thread=False)) as database,
             ):
-                if database is not None and open_file.n_holders:
+                if database is not None and connection.n_users:
                     with self.raise_store_errors():
                         yield database
                     return
@@ -170,7 +175,10 @@ class RowFile:
             yield database
 
     def query(self, text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Return the rows that a query finds. Raises StoreError."""
+        """Return the rows that an SQL query finds. `values` fill its question marks.
+
+        Raises StoreError.
+        """
         with self.open_for_reading() as database:
             return database.execute(text, values).fetchall()
 
@@ -187,7 +195,9 @@ class RowFile:
 
         Parameters
         ----------
-        columns : names of the columns that the rows hold; empty for all.
+        table : name of the table.
+        rows : the values of each row.
+        columns : names of the columns of these values; empty for all columns in their order.
         database : the open file; None opens it.
         """
         if database is None:
@@ -198,17 +208,18 @@ class RowFile:
             column_list = f" ({', '.join(columns)})" if columns else ""
             with self.raise_store_errors(), transaction(database):
                 database.executemany(
-                    f"INSERT OR REPLACE INTO {table}{column_list} VALUES ({_marks(rows[0])})", rows
+                    f"INSERT OR REPLACE INTO {table}{column_list} VALUES ({_marks(rows[0])})",
+                    rows,
                 )
 
     @contextmanager
     def raise_store_errors(self) -> Iterator[None]:
-        """Turn SQLite's errors into sentences."""
+        """Turn SQLite's errors within the block into a StoreError that describes them."""
         try:
             yield
         except sqlite3.Error as error:
             error_type = DamagedFile if is_damaged(error) else StoreError
-            raise error_type(self._sentence(error)) from error
+            raise error_type(self._describe(error)) from error
 
     def remove_damaged(self) -> None:
         """Remove a damaged file whose rows can be computed again.
@@ -226,7 +237,7 @@ class RowFile:
             for suffix in ("", "-wal", "-shm"):
                 self.file.with_name(f"{self.file.name}{suffix}").unlink(missing_ok=True)
 
-    def _sentence(self, error: sqlite3.Error) -> str:
+    def _describe(self, error: sqlite3.Error) -> str:
         if "locked" in str(error):
             return (
                 f"Another process has been writing to {self.schema.rows_noun} for too long; try again "
@@ -241,9 +252,11 @@ class RowFile:
         return f"{self._subject()} cannot be used ({error}){advice}"
 
     def _subject(self) -> str:
+        """Return the rows and the file as the subject of a sentence."""
         return f"{self.schema.rows_noun[:1].upper()}{self.schema.rows_noun[1:]} in {self.file}"
 
     def _prepare(self, database: SqliteDatabase) -> None:
+        """Make the tables of an empty file, and add the columns of later versions."""
         if not self._has_tables(database):
             write_ahead(database)
             with transaction(database):
@@ -270,13 +283,14 @@ class RowFile:
     def _has_tables(self, database: SqliteDatabase) -> bool:
         """Return whether the tables exist.
 
-        The tables are counted before the header is read: a process that makes tables writes the
-        header in the same transaction.
+        Raises StoreError for a file of another program or of a newer version.
         """
-        tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        # The tables are counted before the header is read. Another process that makes the tables
+        # meanwhile writes the header in the same transaction, so a known header means tables.
+        n_tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         application = database.execute("PRAGMA application_id").fetchone()[0]
         version = database.execute("PRAGMA user_version").fetchone()[0]
-        if tables and self.schema.application and application != self.schema.application:
+        if n_tables and self.schema.application and application != self.schema.application:
             raise StoreError(
                 f"{self.file} is a database of another program; move it away to have "
                 f"{self.schema.rows_noun} there."
@@ -285,7 +299,7 @@ class RowFile:
             raise StoreError(
                 f"{self._subject()} were written by a newer Hopscope; update this one to open them."
             )
-        return bool(tables) or 0 != application == self.schema.application
+        return bool(n_tables) or (application != 0 and application == self.schema.application)
 
 
 def _identity(file: Path) -> tuple[int, int]:
@@ -314,7 +328,7 @@ def select_by_keys(
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the columns of the rows with these keys, in no order.
 
-    Keys without a row are skipped.
+    The rows are found by the table's column `key`. Keys without a row are skipped.
     """
     key_list = list(keys)
     for start in range(0, len(key_list), KEYS_PER_QUERY):
@@ -325,4 +339,5 @@ def select_by_keys(
 
 
 def _marks(values: Sequence[Any]) -> str:
+    """Return a question mark for each value, for an SQL statement."""
     return ", ".join("?" * len(values))

@@ -1,4 +1,7 @@
-"""SQLite files that several processes share and that may be read-only."""
+"""SQLite files that several processes share and that may be read-only.
+
+`core.io.rows` adds schemas and messages to these functions.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from typing import Any
 from core.io.home import save_fault
 
 BUSY_WAIT_SECONDS = 30.0  # seconds to wait for another process
+WRITE_AHEAD_RETRY_SECONDS = 0.02  # between two tries to switch the logging
 # Errors of a file that is no database or has damaged pages.
 DAMAGED_CODES = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
 # Errors of a file that cannot be written.
@@ -35,11 +39,14 @@ def write_ahead(database: sqlite3.Connection) -> None:
         except sqlite3.OperationalError as error:
             if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
-            time.sleep(0.02)
+            time.sleep(WRITE_AHEAD_RETRY_SECONDS)
 
 
 def unsaved_reason(error: sqlite3.Error) -> str:
-    """Return why nothing can be saved in the person's folder; empty for other errors."""
+    """Return why nothing can be saved in the person's folder.
+
+    The result is empty for an error that has other causes.
+    """
     is_unwritable = getattr(error, "sqlite_errorname", "").startswith(UNWRITABLE_CODES)
     return save_fault() if is_unwritable else ""
 
@@ -58,11 +65,21 @@ class SqliteDatabase(sqlite3.Connection):
 def open_database(
     file: Path, prepare: Callable[[SqliteDatabase], None], **options: Any
 ) -> SqliteDatabase:
-    """Open the database in a file; `prepare` makes its missing tables.
+    """Open the database in a file, also on a full or read-only disk.
 
-    On a disk that is full or mounted read-only, the content can be read, and every attempt to write
-    raises. If there is no file, the database is empty. `options` are those of `sqlite3.connect`.
-    Raises `sqlite3.Error`, and what `prepare` raises.
+    On such a disk, the content can be read, every attempt to write raises, and without a file the
+    database is empty.
+
+    Parameters
+    ----------
+    file : the file, which is made if it does not exist.
+    prepare : makes the missing tables of an open database.
+    options : further arguments of `sqlite3.connect`.
+
+    Raises
+    ------
+    sqlite3.Error
+        If the file cannot be used. The errors of `prepare` are raised too.
     """
     try:
         database = _prepare(sqlite3.connect(file, factory=SqliteDatabase, **options), prepare)
@@ -81,6 +98,7 @@ def open_database(
 
 
 def _prepare(database: SqliteDatabase, prepare: Callable[[SqliteDatabase], None]) -> SqliteDatabase:
+    """Return a database after preparing it. It is closed if that fails."""
     try:
         prepare(database)
     except BaseException:
@@ -90,7 +108,9 @@ def _prepare(database: SqliteDatabase, prepare: Callable[[SqliteDatabase], None]
 
 
 def _open_unchanged(file: Path, options: Mapping[str, Any]) -> SqliteDatabase:
-    """Open a file without writing next to it, or an empty database.
+    """Open a file without writing to it or next to it.
+
+    Without a file, an empty database is opened.
 
     Raises OSError and `sqlite3.Error`.
     """

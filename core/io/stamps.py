@@ -1,6 +1,7 @@
 """Cache of values made from files, until one of the files changes.
 
-A file listed by a catalogue is thus read once, and a change is seen at the next use.
+A catalogue reads each of its files once this way, and sees a change at the next use. A change is
+found by the stamps of the files: their inodes, sizes and times of change.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ def stamp_tree(folder: str | Path) -> Stamp:
 
 
 def stamp_subfolder_files(folder: Path, name: str) -> list[tuple[Path, Stamp]]:
-    """Return the files of a name in subfolders, each with its stamp.
+    """Return the file `name` of each subfolder that has one, with its stamp.
 
-    They are in the order of the subfolders' names.
+    The files are in the order of the subfolders' names.
     """
     try:
         with os.scandir(folder) as entries:
@@ -65,7 +66,11 @@ def _stat(file: str) -> tuple[str, int, int, int] | None:
 
 
 class StampedCache(Generic[ValueT]):
-    """At most `size` values by key, each with the stamp of its files. Safe between threads."""
+    """Cache of values by key, each with the stamp of its files.
+
+    At most `size` values are cached. The least recently used value is dropped first. Threads may
+    share the cache.
+    """
 
     def __init__(self, size: int = 256):
         self._entries: LRUCache[Hashable, tuple[Stamp, ValueT]] = LRUCache(size)
@@ -74,9 +79,15 @@ class StampedCache(Generic[ValueT]):
     def get_or_make(self, key: Hashable, stamp: Stamp, make: Callable[[], ValueT]) -> ValueT:
         """Return the value of a key, made again if its files changed.
 
-        `stamp` is taken before the value is made, so a change meanwhile is seen at the next call.
-        A file that changed within `TICK_NANOSECONDS` may change again with the same time, so its
-        value is not cached. Raises what `make` raises, which is not cached either.
+        The value of a file that changed within the last `TICK_NANOSECONDS` is not cached, as the
+        file may change again with the same time. Raises what `make` raises; errors are not cached.
+
+        Parameters
+        ----------
+        key : key of the value.
+        stamp : stamp of the files, taken before `make` reads them, so that a change meanwhile is
+            seen at the next call.
+        make : makes the value from the files.
         """
         with self._lock:
             entry = self._entries.get(key)

@@ -11,14 +11,18 @@ from core.errors import StoreError
 from core.io.home import home_folder, save_fault
 
 UPLOAD_PREFIX = ".upload-"
-OLD_FOLDER_SECONDS = 24 * 3600.0  # seconds after which a folder is no longer in use
+ABANDONED_SECONDS = 24 * 3600.0  # age from which a folder is taken for that of a killed process
 
 
 def temporary_folder(now: float | None = None) -> Path:
     """Return a new folder in the person's own, for the caller to remove.
 
-    Folders that killed processes left there a day ago are removed. Raises StoreError if the
-    person's folder cannot be written.
+    Folders that killed processes left there more than a day ago are removed. Raises StoreError if
+    the person's folder cannot be written.
+
+    Parameters
+    ----------
+    now : the time in seconds since 1970; None for the clock's.
 
     >>> from core.io.temporary_folders import temporary_folder
     >>> list(temporary_folder().iterdir())
@@ -26,7 +30,7 @@ def temporary_folder(now: float | None = None) -> Path:
     """
     now = time.time() if now is None else now
     for old in home_folder().glob(f"{UPLOAD_PREFIX}*"):
-        if now - old.lstat().st_mtime > OLD_FOLDER_SECONDS and not old.is_symlink():
+        if now - old.lstat().st_mtime > ABANDONED_SECONDS and not old.is_symlink():
             shutil.rmtree(old, ignore_errors=True)
     try:
         return Path(tempfile.mkdtemp(dir=home_folder(), prefix=UPLOAD_PREFIX))

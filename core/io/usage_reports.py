@@ -11,14 +11,14 @@ SILENT_VARIABLES = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "VLLM_NO_USAGE_STATS": "1",
 }
-# The module that sends an event when OpenVINO is imported; OpenVINO works without it.
+# OpenVINO sends an event through this module when it is imported, and works without the module.
 REPORTING_MODULE = "openvino_telemetry"
 
 
-def keep_quiet() -> None:
+def disable_usage_reports() -> None:
     """Switch usage reports off for this process and its children.
 
-    Call this before the libraries are imported.
+    Call this before the libraries are imported, as some send a report on import.
     """
     os.environ.update(SILENT_VARIABLES)
     # None marks a module that the import system refuses to import.

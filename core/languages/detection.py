@@ -1,4 +1,7 @@
-"""Language detection by script, by function words, and by lingua if these do not decide."""
+"""Language detection by script, function words and, in doubt, lingua.
+
+The language of a corpus, graph or question selects its stemmer, stop words and models.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +23,21 @@ class DetectionDefaults:
     """Sample sizes and thresholds of language detection."""
 
     max_examined_letters: int = 4_000  # of a text
-    max_examined_words: int = 200
-    min_function_word_share: float = 0.25  # that decides alone
-    min_share_ratio: float = 2.5  # of that share to the next language's
-    min_language_score: float = 0.75  # of lingua's confidence and function words together
-    min_score_lead: float = 0.25  # over the next language
-    function_word_weight: float = 2.0  # of their share; lingua's confidence has weight 1
-    max_question_words: int = 30  # of a text that may be one question
-    min_detector_words: int = 3  # for which lingua or a question word is used
-    min_trusted_words: int = 10  # for which lingua is used without any function word
-    sample_pieces: int = 40
+    max_examined_words: int = 200  # of a text
+    # The share of function words decides alone if it is at least this large, and this many times
+    # that of the next language.
+    min_function_word_share: float = 0.25
+    min_share_ratio: float = 2.5
+    # The score is lingua's confidence, plus the share of function words times its weight.
+    function_word_weight: float = 2.0
+    min_language_score: float = 0.75
+    min_score_lead: float = 0.25  # over the score of the next language
+    max_question_words: int = 30  # of a text whose first word may decide
+    min_detector_words: int = 3  # of a text for which lingua, or the first word, is used
+    min_trusted_words: int = 10  # of a text without function words for which lingua is used
+    sample_pieces: int = 40  # examined of a collection of texts
     piece_letters: int = 600
-    min_named_share: float = 0.15  # of another language that is named
+    min_named_share: float = 0.15  # of the sample, from which another language is named
 
 
 DETECTION = DetectionDefaults()
@@ -39,10 +45,13 @@ DETECTION = DetectionDefaults()
 
 @dataclass(frozen=True)
 class Detection:
-    """The language of some texts by its code, empty if none was found.
+    """The detected or chosen language of a collection of texts.
 
-    `shares` are the shares of languages in the sample, from 0 to 1. `chosen` is true if a user
-    chose the language.
+    Parameters
+    ----------
+    code : code of the language; empty if none was found.
+    shares : share of the sample in each language, from 0 to 1, by code.
+    chosen : True if a user chose the language.
     """
 
     code: str = ""
@@ -65,7 +74,7 @@ class Detection:
         return entry.name if entry is not None else self.code
 
     def words(self) -> str:
-        """Describe the language: “German”, “German, with 30 % English”, “German, as chosen”."""
+        """Return the language in words: “German, with 30 % English”, “German, as chosen”."""
         entry = language(self.code)
         if entry is None:
             return "not recognised, read as English"
@@ -80,16 +89,16 @@ class Detection:
 
 
 def detect_language(texts: Sequence[str]) -> Detection:
-    """Return the language of some texts, and the share of each language.
+    """Return the language of a collection of texts, and the share of each language.
 
-    At most 40 pieces of the texts are examined. Unless it is English, the language must be that of
-    more than half of the sample.
+    A sample of `DETECTION.sample_pieces` pieces is examined. A language other than English is
+    returned only if more than half of the sample is in it.
 
     >>> from core.languages import detect_language
     >>> detect_language(["Der Zug fährt nach Berlin.", "Die Stadt liegt an der Spree."]).code
     'de'
     """
-    letters_by_code: Counter[str] = Counter()
+    letters_by_code: Counter[str] = Counter()  # an empty code counts undecided pieces
     for piece in _draw_pieces(texts):
         letters_by_code[detect_text_language(piece)] += len(piece)
     total = letters_by_code.total()
@@ -99,13 +108,13 @@ def detect_language(texts: Sequence[str]) -> Detection:
         if code and count
     }
     best_code = next(iter(shares), "")
-    # Unrecognised pieces count against other languages than English, which is the default.
+    # English, the default, needs only more letters than the undecided pieces.
     min_letters = letters_by_code[""] if best_code == ENGLISH else total / 2
     return Detection(best_code if letters_by_code[best_code] > min_letters else "", shares)
 
 
 def _draw_pieces(texts: Sequence[str]) -> Iterator[str]:
-    """Yield pieces of texts spread over a list; several from each text if there are few."""
+    """Yield pieces of texts spread evenly over a list. Several of each text if there are few."""
     pieces_per_text = max(1, DETECTION.sample_pieces // max(1, len(texts)))
     text_step = max(1, -(-len(texts) // DETECTION.sample_pieces))
     for index in range(0, len(texts), text_step):
@@ -116,27 +125,32 @@ def _draw_pieces(texts: Sequence[str]) -> Iterator[str]:
 
 
 @lru_cache(maxsize=512)
-def language_of_question(question: str, in_doubt: bool = True) -> str:
-    """Return the code of a question's language; empty if it has too few words to decide.
+def language_of_question(question: str, use_scores: bool = True) -> str:
+    """Return the code of a question's language. Empty if it cannot be decided.
 
-    Without `in_doubt`, it is also empty if script and function words do not decide.
+    The arguments and rules are those of `detect_text_language`, with a cache.
 
     >>> from core.languages import language_of_question
     >>> [language_of_question(one) for one
     ...     in ("Wer baute den Turm?", "北京大学位于哪里", "Кто построил мост?", "Rope")]
     ['de', 'zh', 'ru', '']
     """
-    return detect_text_language(question, in_doubt)
+    return detect_text_language(question, use_scores)
 
 
-def detect_text_language(text: str, in_doubt: bool = True) -> str:
-    """Return the code of a text's language; empty if it cannot be decided.
+def detect_text_language(text: str, use_scores: bool = True) -> str:
+    """Return the code of a text's language. Empty if it cannot be decided.
 
-    A script that only one language has decides, and so does the first word of a short text, if only
-    one language has it as a question or function word. Otherwise it is the language whose function
-    words are a quarter of the words, if no other has nearly as many. Otherwise, if `in_doubt`, it
-    is the one with the best sum of lingua's confidence and twice the share of function words, if
-    that leads clearly. A text of a few names has no language.
+    The first of these rules that finds a language decides:
+
+    1. Only one known language has the script of the text.
+    2. The text is short, and its first word is a question or function word of only one language.
+    3. A quarter of the words are function words of the language, and it has clearly more of them
+       than any other.
+    4. If `use_scores`, the language leads clearly by the sum of lingua's confidence and twice the
+       share of function words.
+
+    A text of a few names thus has no language. The numbers are in `DetectionDefaults`.
     """
     text = text[: DETECTION.max_examined_letters]
     script = _choose_script(text)
@@ -156,13 +170,14 @@ def detect_text_language(text: str, in_doubt: bool = True) -> str:
     first, second = sorted(shares.values(), reverse=True)[:2]
     if first >= DETECTION.min_function_word_share and first >= DETECTION.min_share_ratio * second:
         return max(shares, key=lambda code: shares[code])
-    return _language_by_score(text, len(words), shares) if in_doubt else ""
+    return _language_by_score(text, len(words), shares) if use_scores else ""
 
 
 def _language_by_question_word(words: Sequence[str], candidates: Sequence[Language]) -> str:
-    """Return the only language of which the first word is a question or function word.
+    """Return the only language with the first word among its words.
 
-    Empty if there are none or several, or if the text is no question by its length.
+    The result is empty if there are none or several such languages, or if the text is shorter or
+    longer than one question.
     """
     if not DETECTION.min_detector_words <= len(words) <= DETECTION.max_question_words:
         return ""
@@ -176,7 +191,10 @@ def _language_by_question_word(words: Sequence[str], candidates: Sequence[Langua
 
 
 def _language_by_score(text: str, n_words: int, shares: Mapping[str, float]) -> str:
-    """Return the language that leads clearly by lingua's confidence and function words."""
+    """Return the language that leads clearly by lingua's confidence and function words.
+
+    The result is empty if none leads clearly. `shares` are the shares of function words by code.
+    """
     confidences = _confidences(text) if n_words >= DETECTION.min_detector_words else {}
     scores = {
         code: confidences.get(code, 0.0) + DETECTION.function_word_weight * share
@@ -194,8 +212,8 @@ def _language_by_score(text: str, n_words: int, shares: Mapping[str, float]) -> 
 def _choose_script(text: str) -> str:
     """Return the script by which the language of a text is decided.
 
-    A script other than the Latin one suffices for a quarter of the letters, as such texts often
-    contain Latin names.
+    A script other than Latin is chosen if a quarter of the letters have it, as texts in other
+    scripts often contain Latin names.
     """
     counts = count_letters(text)
     main_script = find_script(text)
@@ -206,7 +224,7 @@ def _choose_script(text: str) -> str:
 
 
 def _confidences(text: str) -> dict[str, float]:
-    """Return lingua's confidence in each known language, by code; empty if it is not installed."""
+    """Return lingua's confidence in each known language, by code. Empty if it is not installed."""
     detector = _detector()
     if detector is None:
         return {}
@@ -218,7 +236,7 @@ def _confidences(text: str) -> dict[str, float]:
 
 @cache
 def _detector() -> Any:
-    """Return lingua's detector of the known languages; None if it is not installed.
+    """Return lingua's detector of the known languages. None if it is not installed.
 
     It uses lingua's trigram models, which take 40 MB; all models take 600.
     """

@@ -37,25 +37,26 @@ from itertools import chain, product
 
 from core.languages.scripts import UNSPACED_LETTER, UNSPACED_LETTERS
 
-# Length of the texts in the large cache of normal forms; longer texts have a small one.
+# Texts of at most this length have a large cache of normal forms, longer ones a small cache.
 MAX_CACHED_CHARACTERS = 200
-# Number of characters before a number that are read to distinguish a minus from a dash.
+# Characters before a number that are read to distinguish a minus from a dash.
 MINUS_CONTEXT_CHARACTERS = 16
-# Length of the word in the pattern that selects rows.
+# Letters of the word in a `row_pattern`.
 MAX_PATTERN_LETTERS = 24
-# First code point that needs no search for other forms; it follows the block of enclosed letters.
+# The search for characters that fold to letters ends here, behind the block of enclosed letters.
 FOLDED_CODES_END = 0x1F200
 
 # Marks over and under the letters of the scripts below U+1A00.
 COMBINING_MARKS = "".join(
     chr(code) for code in range(0x0300, 0x1A00) if unicodedata.category(chr(code)) in ("Mn", "Mc")
 )
-# Vowels and lengtheners that are seldom written.
+# Vowel signs and the lengthening sign of Arabic and Hebrew, which are seldom written.
 OPTIONAL_MARKS = re.compile("[\u0640\u0610-\u061a\u064b-\u065f\u0670\u0591-\u05bd\u05bf-\u05c7]")
 
 # The last six: Greek (two), languages of Mexico (two), Armenian, Hebrew.
 APOSTROPHES = "'`´‘’‚‛′‵ʹʻʼʽʾʿ\u1fbd\u1fbfꞋꞌ՚׳"
 QUOTE_SIGNS = "“”„‟«»″‶〝〞〟״"
+# The plain form of other signs, quotation marks and letters.
 PLAIN_SIGNS = {
     **dict.fromkeys(APOSTROPHES, "'"),
     **dict.fromkeys(QUOTE_SIGNS, '"'),
@@ -71,7 +72,7 @@ PLAIN_SIGNS = {
     "\u034f": "",
 }
 STABLE_FORMS = ("<super>", "<sub>", "<circle>")  # decompositions that would change the meaning
-NOT_DECOMPOSED = "\u0e33\u0eb3"  # Thai and Lao am, which count as one letter
+NOT_DECOMPOSED = "\u0e33\u0eb3"  # the vowel “am” of Thai and Lao, which counts as one letter
 PLAIN_DIGITS = "0123456789"
 RAISED_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 LOWERED_DIGITS = "₀₁₂₃₄₅₆₇₈₉"
@@ -92,9 +93,12 @@ LETTER_CLUSTER = re.compile(
 )
 MARKED_LETTER = rf"(?:[^\W_]|[{CLUSTER_MARKS}{CLUSTER_INVISIBLES}])"
 FRACTIONS = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒↉⅟"
+# Between the whole number and the fraction of a number such as 2½.
 MIXED_NUMBER = re.compile(f"(?<=[0-9])(?=[{FRACTIONS}])")
+# A narrow or unbreakable space that groups thousands.
 THIN_GROUP_SPACE = re.compile("(?<=[0-9])[\u00a0\u2007\u2009\u202f](?=[0-9]{3}(?![0-9]))")
 
+# Patterns of numbers with marks, for folded text.
 MARKED_DIGIT = re.compile(r"[!-/:-@\[-`{-~][0-9]")
 CARET_EXPONENT = re.compile(r"\^\{?([+-]?[0-9]+)\}?")
 MARKED_NUMBER = re.compile(r"[0-9]+(?:[.,'/:~-][0-9]+)+")
@@ -102,7 +106,7 @@ BETWEEN_DIGITS = re.compile(r"(?<=[0-9])[!-/:-@\[-`{-~]+(?=[0-9])")
 MINUS_SIGN = re.compile(r"(?<![\w.)\]'\"%-])-(?=\.?[0-9])")
 LEADING_POINT = re.compile(r"(?<![^\s(\[$+-])\.(?=[0-9])")  # point of a decimal such as .5
 BULLET_DASH = re.compile(r"^(\s*)-(?=[0-9])", re.MULTILINE)
-# Control characters, which no text has, in place of marks that stay when punctuation is deleted.
+# Control characters, which no text has, stand for marks of numbers while punctuation is deleted.
 RETAINED_POINT = "\x01"
 RETAINED_DASH = "\x02"
 RETAINED_SLASH = "\x03"
@@ -140,7 +144,7 @@ PAUSES = str.maketrans(dict.fromkeys("—―…", " "))  # marks that separate w
 
 
 def fold(text: str) -> str:
-    """Return a text without case and typography.
+    """Return a text without case and typography; see the notes of this module.
 
     >>> from core.languages.spelling import fold
     >>> fold("O’Neil") == fold("o'NEIL"), fold("ＡＢＣ‑１"), fold("10⁶"), fold("CO₂")
@@ -152,7 +156,7 @@ def fold(text: str) -> str:
 
 
 def strip_typography(text: str) -> str:
-    """Return a text with plain signs; case, letters and accents stay.
+    """Return a text with plain signs and digits. Case, letters and accents stay.
 
     >>> from core.languages.spelling import strip_typography
     >>> strip_typography("“Ann” O’Neil") == strip_typography('"Ann" O`Neil'), strip_typography("Stone–Hill")
@@ -164,7 +168,7 @@ def strip_typography(text: str) -> str:
     visible_text = unicodedata.normalize("NFC", _replace_signs(text, signs, _visible_sign))
     if visible_text != text:
         text, signs = visible_text, _signs(visible_text)
-    # A pattern reads the whole text, and few texts have the signs that it is for.
+    # Few texts have the following signs, so a pattern is used only on a text that has them.
     if not signs.isdisjoint(LOWERED_DIGITS):
         text = SUBSCRIPT_NUMBER.sub(lambda match: match[0].translate(SUBSCRIPTS), text)
     if OPTIONAL_MARKS.search("".join(signs)):
@@ -172,13 +176,15 @@ def strip_typography(text: str) -> str:
     if not signs.isdisjoint(FRACTIONS):
         text = MIXED_NUMBER.sub(" ", text)
     text = _replace_signs(text, signs, _plain_sign)
+    # The vowel “am” of Thai and Lao may be written as two letters.
     return text.replace("\u0e4d\u0e32", "\u0e33").replace("\u0ecd\u0eb2", "\u0eb3")
 
 
 def fold_with_offsets(text: str) -> tuple[str, Sequence[int]]:
-    """Return a folded text, and the offset in the text of each folded character and of the end.
+    """Return a folded text with the original offset of each character.
 
-    The text is folded letter by letter, so that “2½” gives “21/2” and not “2 1/2” as in `fold`.
+    The last offset is the length of the original text. The text is folded letter by letter, so “2½”
+    becomes “21/2”, not “2 1/2” as by `fold`.
 
     >>> from core.languages.spelling import fold_with_offsets
     >>> fold_with_offsets("ﬁ ﬂ")
@@ -196,7 +202,10 @@ def fold_with_offsets(text: str) -> tuple[str, Sequence[int]]:
 
 
 def end_offset(offsets: Sequence[int], end: int) -> int:
-    """Return the offset in a text at which the folded character before `end` ends."""
+    """Return the original offset at which the folded text before `end` ends.
+
+    `offsets` are those of `fold_with_offsets`. `end` is at least 1.
+    """
     last = offsets[end - 1]
     while offsets[end] == last:
         end += 1
@@ -204,7 +213,7 @@ def end_offset(offsets: Sequence[int], end: int) -> int:
 
 
 def strip_accents(text: str) -> str:
-    """Return a text without case, typography and accents; punctuation and spaces stay.
+    """Return a text without case, typography and accents. Punctuation and spaces stay.
 
     >>> from core.languages.spelling import strip_accents
     >>> strip_accents("Café Noir"), strip_accents("C++"), strip_accents("x²")
@@ -220,7 +229,7 @@ def strip_accents(text: str) -> str:
 def spelling_variants(name: str) -> list[str]:
     """Return spellings of a name with straight and typographic apostrophes and dashes.
 
-    The given spelling is the first. These are for programs that compare characters exactly.
+    The given spelling is the first. Databases need them, as they compare characters exactly.
 
     >>> from core.languages.spelling import spelling_variants
     >>> spelling_variants("Ann"), spelling_variants("O'Neil"), len(spelling_variants("Jo’Ann Stone–Hill"))
@@ -322,16 +331,16 @@ def contains_words(text: str, words: str) -> bool:
 
 @lru_cache(1 << 10)
 def row_pattern(answer: str) -> str:
-    """Return an RE2 prefilter for the texts that contain a normalised answer.
+    """Return a regular expression of RE2 that selects texts which may contain an answer.
 
-    It matches every text in which `contains_text` finds the answer, and some others. Case must be
-    ignored. It matches the longest word, with any characters between its letters. It is empty if
-    the answer has no letter or digit.
+    The expression matches every text in which `contains_text` finds the normalised answer, and some
+    others. It matches the answer's longest word, with signs allowed between its letters, and must
+    be used without case. It is empty if the answer has no letter or digit.
     """
     words = ("".join(filter(str.isalnum, word)) for word in answer.split())
     word = max(words, key=len, default="")[:MAX_PATTERN_LETTERS]
     forms, letter_groups = _letter_forms()
-    # Letters that may be missing, as they and the one before may be a single character of the text.
+    # Indices of letters that may be missing, as a ligature may stand for them and the one before.
     optional: set[int] = set()
     for index, size in product(range(len(word)), (2, 3, 4)):
         if word[index : index + size] in letter_groups:
@@ -347,9 +356,9 @@ def row_pattern(answer: str) -> str:
 
 @lru_cache(1)
 def _letter_forms() -> tuple[dict[str, str], frozenset[str]]:
-    """Return the other characters that fold to each letter, and the folded groups of letters.
+    """Return the other characters that fold to each letter, and groups of letters.
 
-    A group of letters is the folded form of a single character, such as a ligature.
+    A group has the several letters to which one character folds, such as a ligature.
     """
     forms_by_letter = {}
     for digit, superscript, subscript in zip(PLAIN_DIGITS, RAISED_DIGITS, LOWERED_DIGITS):
@@ -373,7 +382,7 @@ def _letter_forms() -> tuple[dict[str, str], frozenset[str]]:
 
 
 def _strip_marks(text: str, punctuation: dict[int, int | None]) -> str:
-    """Return a text folded and without punctuation, its numbers in one form."""
+    """Return a folded text without punctuation, with its numbers in one form."""
     if not text.isascii():
         text = fold(THIN_GROUP_SPACE.sub(",", text))
     else:
@@ -389,6 +398,7 @@ def _strip_marks(text: str, punctuation: dict[int, int | None]) -> str:
 
 
 def _drop_punctuation(text: str, punctuation: dict[int, int | None]) -> str:
+    """Delete the given ASCII punctuation, all other punctuation, and gaps in unspaced scripts."""
     for sign in set(text):
         is_punctuation = unicodedata.category(sign)[0] == "P" or sign in "™®"
         if ord(sign) in punctuation or (is_punctuation and not sign.isascii()):
@@ -397,7 +407,7 @@ def _drop_punctuation(text: str, punctuation: dict[int, int | None]) -> str:
 
 
 def _normalize_numbers(text: str) -> str:
-    """Return a folded text with numbers in one form; their marks become control characters."""
+    """Return a folded text with numbers in one form, marked by control characters."""
     if "^" in text:
         text = CARET_EXPONENT.sub(lambda match: match[1].translate(SUPERSCRIPTS), text)
     if "\n" in text:
@@ -408,7 +418,11 @@ def _normalize_numbers(text: str) -> str:
 
 
 def _normalize_number(match: re.Match[str]) -> str:
-    """Return a number, or several with marks between them, in one form."""
+    """Return a number, or several numbers with marks between them, in one form.
+
+    A last mark is a decimal point unless the marks group thousands: 1,234 is 1234, but 1,23 is
+    1.23.
+    """
     digits = re.split(r"\D", match[0])
     marks = re.sub(r"\d", "", match[0])
     first_marks, last_mark = marks[:-1], marks[-1]
@@ -433,7 +447,7 @@ def _normalize_number(match: re.Match[str]) -> str:
 
 
 def _is_grouped(digits: list[str], marks: Iterable[str]) -> bool:
-    """Return whether equal marks separate groups of three digits, or two and three as in India."""
+    """Return whether equal marks group digits by three, or as in India."""
     kinds = set(marks)
     if len(kinds) != 1 or not kinds <= {".", ",", "'"}:
         return False
@@ -463,7 +477,7 @@ def _number_continues(text: str, start: int, end: int) -> bool:
 
 
 def _is_digit(sign: str) -> bool:
-    """Return whether a character is a digit, or a raised sign or lowered digit of a number."""
+    """Return whether a character is a digit of any height, or a raised sign."""
     return bool(sign) and (sign.isdigit() or sign in "⁻⁺")
 
 
@@ -472,18 +486,18 @@ def _signs(text: str) -> set[str]:
     return {sign for sign in set(text) if sign > "\x7f" or sign == "`"}
 
 
-def _replace_signs(text: str, signs: Iterable[str], form: Callable[[str], str]) -> str:
-    """Return a text with another form of some characters."""
+def _replace_signs(text: str, signs: Iterable[str], replacement: Callable[[str], str]) -> str:
+    """Return a text with some characters replaced."""
     for sign in signs:
-        new_form = form(sign)
-        if new_form != sign:
-            text = text.replace(sign, new_form)
+        new_sign = replacement(sign)
+        if new_sign != sign:
+            text = text.replace(sign, new_sign)
     return text
 
 
 @lru_cache(1 << 16)
 def _visible_sign(sign: str) -> str:
-    """Return a character, or nothing for joiners, direction marks and variation selectors."""
+    """Return a character; empty for joiners, direction marks and variation selectors."""
     code = ord(sign)
     is_invisible = (
         unicodedata.category(sign) == "Cf"

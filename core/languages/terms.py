@@ -1,4 +1,4 @@
-"""Search words of a text: case-folded, split in scripts without blanks, and stemmed."""
+"""Words of a text for search: case-folded, split or stemmed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.languages.language import Language, language
 from core.languages.scripts import UNSPACED_LETTERS
 from core.languages.spelling import COMBINING_MARKS, fold
 
-UNMARKED_WORD = re.compile(r"[^\W_]+")
+UNMARKED_WORD = re.compile(r"[^\W_]+")  # a word of letters and digits without marks on them
 # Letters of scripts whose words are split into letters: those without blanks, and Korean, whose
 # words are long.
 SPLIT_SCRIPT_LETTERS = f"{UNSPACED_LETTERS}\uac00-\ud7af"
@@ -20,6 +20,7 @@ SPLIT_SCRIPT_LETTER = re.compile(f"[{SPLIT_SCRIPT_LETTERS}]")
 MARK_PATTERN = re.compile(f"[{COMBINING_MARKS}]")
 MARKED_WORD = rf"(?:[^\W_]|[{COMBINING_MARKS}])+"
 WORD_WITH_MARKS = re.compile(MARKED_WORD)
+# Chinese characters, katakana, or ASCII letters and digits.
 JAPANESE_CONTENT_WORD = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff々〇ァ-ヶー]+|[a-z0-9]+")
 MAX_CACHED_STEMS = 1 << 16
 
@@ -40,11 +41,12 @@ def plain_words(text: str) -> list[str]:
 
 
 def search_terms(text: str, code: str = "") -> list[str]:
-    """Return the words of a text for search.
+    """Return the words of a text as an index of words has them.
 
-    The text is split at all characters but letters and digits, so at `.`, `_` and `->` too. In
+    The text is split at all characters but letters and digits, thus at `.`, `_` and `->` too. In
     scripts without blanks, and in Korean, the words are each letter and each pair of neighbours. In
-    a language with a stemmer, except English, they are stems.
+    a language with a stemmer, except English, they are stems. `code` is the code of the language;
+    with an empty one, words are not stemmed.
 
     >>> from core.languages.terms import search_terms
     >>> search_terms("Scrooge's 圣诞节"), search_terms("Die Brücken der Stadt", "de")
@@ -58,7 +60,7 @@ def search_terms(text: str, code: str = "") -> list[str]:
 
 
 def _split_word(word: str) -> list[str]:
-    """Split a word's parts in such scripts into letters and pairs of neighbours."""
+    """Split the parts of a word in `SPLIT_SCRIPT_LETTERS` into letters and pairs of neighbours."""
     pieces: list[str] = []
     for part in SPLIT_SCRIPT_PART.findall(word):
         if SPLIT_SCRIPT_LETTER.match(part):
@@ -71,8 +73,9 @@ def _split_word(word: str) -> list[str]:
 def content_words(text: str, code: str) -> list[str]:
     """Return the case-folded words of a text without function words and question words.
 
-    Chinese is split by rjieba if it is installed. Other scripts without blanks are split at
-    function words and question words.
+    Words of one letter are left out too. Chinese is split by rjieba if it is installed. Japanese is
+    split at hiragana, and other scripts without blanks at question words. An unknown language has
+    all words of the text.
 
     >>> from core.languages.terms import content_words
     >>> (content_words("Welche Brücke führt über den Fluss?", "de"),
@@ -91,12 +94,12 @@ def content_words(text: str, code: str) -> list[str]:
 
 def _split_unspaced(text: str, known_language: Language) -> list[str]:
     """Return the words of a folded text in a script without blanks."""
-    cutter = _load_rjieba() if known_language.code == "zh" else None
-    if cutter is not None:
-        return [word for word in cutter.cut(text) if UNMARKED_WORD.fullmatch(word)]
-    question_words = (
-        "|".join(map(re.escape, known_language.kinds_by_question_phrase)) or "$^"
-    )  # the longest first
+    rjieba = _load_rjieba() if known_language.code == "zh" else None
+    if rjieba is not None:
+        return [word for word in rjieba.cut(text) if UNMARKED_WORD.fullmatch(word)]
+    # The longest phrase comes first, as the first alternative that fits is matched. Without any
+    # phrase, the pattern matches nothing.
+    question_words = "|".join(map(re.escape, known_language.kinds_by_question_phrase)) or "$^"
     text = re.sub(question_words, " ", text)
     # Content words are in Chinese characters and katakana, function words in hiragana.
     if known_language.code == "ja":
@@ -106,7 +109,7 @@ def _split_unspaced(text: str, known_language: Language) -> list[str]:
 
 @cache
 def _load_rjieba() -> Any:
-    """Return rjieba, which splits Chinese by a dictionary; None if it is not installed."""
+    """Return rjieba, which splits Chinese by a dictionary. None if it is not installed."""
     try:
         import rjieba
     except ImportError:
@@ -129,8 +132,9 @@ def stem_word(word: str, code: str) -> str:
 
 @cache
 def _stemmer(code: str) -> Any:
-    """Return a stemmer with a cache; None for English, or if snowballstemmer is not installed.
+    """Return the function that stems words of a language, with a cache.
 
+    The result is None for a language without a stemmer, or if snowballstemmer is not installed.
     `languages.toml` gives English no stemmer, as graphs have stemming rules of their own.
     """
     known_language = language(code)

@@ -1,6 +1,7 @@
-"""Questions read from files of any known format, for graphs and for corpora.
+"""Questions of published sets or a person's own, read from files.
 
-The formats are CSV, the text formats of published question sets, and JSON rows.
+`read_question_file` recognises the format. The modules `rows`, `table` and `topics` read the
+formats; `forms`, `answers`, `gold` and `values` read the parts of a row that several formats share.
 """
 
 from core.questions.gold import GOLD_KEYS

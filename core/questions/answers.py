@@ -1,4 +1,4 @@
-"""Correct answers in a row of a question set, each with one or several names."""
+"""Correct answers in a row of a question set, with their names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.questions.values import as_list
 SHORT_ANSWERS_KEY = "short_answers"
 QA_PAIRS_KEY = "qa_pairs"
 ALIAS_KEYS = ("answer_aliases", "alt_ans")  # other names of a single answer (MuSiQue, CRAG)
-# Usual keys of an answer besides `answer`. The last ones belong to evaluation tools.
+# Usual keys of the answers other than `answer`. The last ones belong to evaluation tools.
 OTHER_ANSWER_KEYS = (
     "gold_answer",
     "ground_truth",
@@ -23,13 +23,13 @@ OTHER_ANSWER_KEYS = (
     "expected",
     "ideal",
 )
-# Keys of lists that have the names of one answer (PopQA, FlashRAG).
+# Keys of a list of which any item is a correct answer (PopQA, FlashRAG).
 ANY_OF_ANSWERS_KEYS = ("possible_answers", "golden_answers")
 # Keys of the first name of an answer that is an object.
 ANSWER_NAME_KEYS = ("value", "answer", "name", "text", "spans")
 OTHER_NAME_KEYS = ("aliases", "alias")  # keys of the other names of such an answer
 POPQA_NAME_KEYS = ("obj", "o_wiki_title", "o_aliases")  # keys of an answer's names in PopQA
-NameGroups = tuple[tuple[str, ...], ...]
+NameGroups = tuple[tuple[str, ...], ...]  # for each answer, all its names
 
 
 def known_answers(
@@ -37,22 +37,23 @@ def known_answers(
 ) -> tuple[tuple[str, ...], NameGroups]:
     """Return the answers of a row by their first names, and their groups of names.
 
-    The groups are empty if each answer has one name.
+    A group has all names of one answer. The groups are found in the first of these places:
 
-    `short_answers` is a list of groups, one for each part of the answer (ALCE), or one group.
-    ALCE's own files have it in each of their `qa_pairs`. Else the answers are under the first of
-    `keys` that has a value. A list inside that list is a group (QAMPARI). A single answer also has
-    the names under `ALIAS_KEYS`. A list under one of `ANY_OF_ANSWERS_KEYS` is one group.
+    - `short_answers`, a list of groups for the parts of the answer (ALCE), or one group. ALCE's own
+      files have it in each of their `qa_pairs`.
+    - the first of `keys` that has a value. A list inside its list is a group (QAMPARI). A single
+      answer also has the names under `ALIAS_KEYS`.
+    - the first of `ANY_OF_ANSWERS_KEYS` that has a value, which is one group.
 
     Parameters
     ----------
     row : a row of a question set.
     keys : the keys that may hold the answers, in order of preference.
-    text : converts a value and its key to a text, or raises.
+    text : converts a value and its key to a text, or raises an error that names the key.
 
     Returns
     -------
-    The first name of each answer, and all names of each answer.
+    The first name of each answer, and the groups. There are no groups if each answer has one name.
 
     >>> from core.questions.answers import known_answers
     >>> known_answers({"short_answers": [["Daei", "Ali Daei"], ["Bican"]]}, ("answers",),
@@ -69,7 +70,7 @@ def known_answers(
         if names:
             name_groups.append(names)
     answers = tuple(names[0] for names in name_groups)
-    # two parts of a short answer may have the same first name
+    # Two parts of a short answer may have the same first name. The groups keep them apart.
     needs_groups = any(len(names) > 1 for names in name_groups) or (
         key == SHORT_ANSWERS_KEY and len(set(answers)) < len(answers)
     )
@@ -77,7 +78,7 @@ def known_answers(
 
 
 def _find_groups(row: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, list[list[Any]]]:
-    """Return the key of the answers, and the groups of names in the file."""
+    """Return the key of the answers, and the groups of names."""
     short_answers = _short_answers(row)
     if short_answers:
         return SHORT_ANSWERS_KEY, short_answers
@@ -93,7 +94,7 @@ def _find_groups(row: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, list
 
 
 def _short_answers(row: Mapping[str, Any]) -> list[list[Any]]:
-    """Return the groups of names in ALCE's forms; empty if the row has none."""
+    """Return the groups of names in ALCE's forms. Empty if the row has none."""
     pairs = [pair for pair in as_list(row.get(QA_PAIRS_KEY)) if isinstance(pair, Mapping)]
     groups = [_to_list(pair[SHORT_ANSWERS_KEY]) for pair in pairs if pair.get(SHORT_ANSWERS_KEY)]
     if groups:
@@ -115,8 +116,8 @@ def _any_of_names(row: Mapping[str, Any], key: str) -> list[Any]:
 def _groups_in(value: Any) -> list[list[Any]]:
     """Return the groups of names in an answer field: texts, lists of names, objects, or booleans.
 
-    If all objects have a text, they are one answer in the words of several people (SQuAD,
-    NarrativeQA). Any other object is a separate answer (TriviaQA).
+    Objects that all have a `text` are one answer in the words of several people (SQuAD,
+    NarrativeQA). Otherwise each object is an answer of its own (TriviaQA).
     """
     items = as_list(value) if isinstance(value, Mapping) else _to_list(value)
     groups = [_names_in(item) for item in items]
@@ -128,7 +129,10 @@ def _groups_in(value: Any) -> list[list[Any]]:
 
 
 def _names_in(value: Any) -> list[Any]:
-    """Return the names of one answer; an object without names is returned unchanged."""
+    """Return the names of one answer.
+
+    An object without names is returned unchanged, so that the caller's conversion refuses it.
+    """
     if isinstance(value, bool):
         return ["yes" if value else "no"]
     if not isinstance(value, Mapping):

@@ -13,36 +13,49 @@ from core.types import Question
 
 MAX_QUESTION_BYTES = 1 << 28  # memory for the questions of one file, in bytes
 MAX_NOTED_COLUMNS = 1_000  # keys or columns of a file that are noted
-# Memory in bytes.
-QUESTION_BYTES = 280  # of a question with its two tuples
-TUPLE_NAME_BYTES = 8  # of a name in a tuple
-NAME_ENTRY_BYTES = 100  # of an entry in the table of names
+# Memory in bytes, as CPython allocates it.
+QUESTION_BYTES = 280  # of a question with its tuples of entities and answers
+TUPLE_NAME_BYTES = 8  # of a reference to a name in a tuple
+NAME_ENTRY_BYTES = 100  # of an entry in the dict of names
 
 
 class QuestionCollector:
     """The questions read from a file so far.
 
     A name that occurs again is stored once, as most sets repeat their answers.
+
+    Parameters
+    ----------
+    file : name of the file for messages.
+    name : prefix of the ids of questions without an id.
+    hops : number of hops of questions without one; None if unknown.
+
+    Attributes
+    ----------
+    questions : the questions so far.
+    read_keys : the keys or columns that were read.
+    present_keys : the keys or columns with a value, in their order.
+    unanswerable_count : number of questions that were left out, as the file marks them as
+        unanswerable.
     """
 
     def __init__(self, file: str, name: str, hops: int | None):
         self.file = file
-        self.name = name  # prefix of the ids
-        self.hops = hops  # of questions without a number of hops
+        self.name = name
+        self.hops = hops
         self.questions: list[Question] = []
-        self.read_keys: set[str] = set()  # keys or columns that were read
-        self.present_keys: dict[str, None] = {}  # keys or columns with a value, in their order
-        self.unanswerable_count = (
-            0  # number of questions left out, as they are marked as unanswerable
-        )
+        self.read_keys: set[str] = set()
+        self.present_keys: dict[str, None] = {}
+        self.unanswerable_count = 0
         self._ids: Counter[str] = Counter()
         self._names: dict[str, str] = {}
         self._bytes = 0
 
     def add(self, where: str, question: Question) -> None:
-        """Add a question that was found at `where` in the file.
+        """Add a question from a position in the file, such as `line 3`.
 
-        If an id occurs again, its position in the file is appended. Raises BadInput once the
+        A question without an id gets the prefix and the number of its position. These are appended
+        to an id that occurs again. Raises BadInput once the
         questions take more than `MAX_QUESTION_BYTES` bytes of memory.
         """
         row_id = f"{self.name}-{where.split()[-1]}"
@@ -72,7 +85,7 @@ class QuestionCollector:
         return tuple(name for name in self.present_keys if name not in self.read_keys)
 
     def left_out_notes(self) -> tuple[str, ...]:
-        """Return a sentence about the questions that were left out; empty if none was."""
+        """Return a sentence about the questions that were left out. Empty if none was."""
         if not self.unanswerable_count:
             return ()
         questions = f"{self.unanswerable_count:,} questions that are"

@@ -1,4 +1,8 @@
-"""Rows of published question sets and evaluation tools, converted to the usual keys."""
+"""Conversion of rows of question sets and tools to the usual keys.
+
+Rows may be nested, hold several questions, or use keys of their own. `core.questions.rows` and
+`core.questions.table` read the converted rows.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +36,18 @@ OUTPUT_KEYS = (
 )
 EVIDENCE_TEXT_KEYS = ("reference_contexts", "reference_context")  # keys of the evidence texts
 RENAMED_KEYS = frozenset({*INPUT_KEYS, *OUTPUT_KEYS, *EVIDENCE_TEXT_KEYS, "user_input"})
+# Between the words of a key such as expectedOutput.
 KEY_WORD_BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])")
-USER_ROLES = frozenset({"user", "human"})  # roles that ask in a conversation
+USER_ROLES = frozenset({"user", "human"})  # roles of the person who asks in a conversation
 HOP_PREFIX = re.compile(r"\A<\d+-hop>\s*")  # prefix of the contexts of RAGAS
 ANSWERABLE_KEY = "answerable"  # key that marks questions without an answer
 
 
 def usual_name(name: str) -> str:
     """Return the usual name of a key or column of a question set.
+
+    Words become lower case with underscores between them. The name of a field in an object of
+    questions or answers, with a dot, becomes that of the field. Other names with a dot stay.
 
     >>> from core.questions.forms import usual_name
     >>> (usual_name("expectedOutput"), usual_name("inputs.question"), usual_name("User Input"),
@@ -58,9 +66,10 @@ def usual_name(name: str) -> str:
 def question_rows(row: Row) -> list[Row]:
     """Return the questions of a row as rows with the usual keys.
 
-    The result is the row itself, or the several questions in it, each with the values that they
-    share. They are under `questions` (QuALITY) or in the `paragraphs` of SQuAD. LlamaIndex maps ids
-    to `queries`. Question and answer may be in separate objects (LangSmith, Langfuse).
+    A row of several questions becomes a row for each, with the values that they share. The
+    questions are under `questions` (QuALITY), in the `paragraphs` of SQuAD, or by id under
+    `queries` (LlamaIndex). Any other row becomes one row. Its question and answer may be in objects
+    of their own (LangSmith, Langfuse), whose fields become fields of the row.
 
     >>> from core.questions.forms import question_rows
     >>> question_rows({"article": "Once.",
@@ -114,14 +123,17 @@ def _llama_index_rows(row: Row) -> Iterator[Row]:
 
 
 def _flatten_row(row: Row) -> Row:
-    """Return the row with the fields of its question and answer objects, under usual names."""
+    """Return a row with the fields of its question and answer objects.
+
+    They get their usual names. Of several fields with one usual name, the first is used.
+    """
     flat_row: dict[str, Any] = {}
     for key, value in row.items():
         name = usual_name(str(key))
-        inner = _object(value) if name in (*INPUT_KEYS, *OUTPUT_KEYS) else None
-        if inner is not None:
-            for inner_key, inner_value in inner.items():
-                flat_row.setdefault(usual_name(f"{name}.{inner_key}"), inner_value)
+        nested = _parse_object(value) if name in (*INPUT_KEYS, *OUTPUT_KEYS) else None
+        if nested is not None:
+            for nested_key, nested_value in nested.items():
+                flat_row.setdefault(usual_name(f"{name}.{nested_key}"), nested_value)
             continue
         if name in QUESTION_OBJECT_KEYS:
             value = question_text_of(value)
@@ -132,15 +144,15 @@ def _flatten_row(row: Row) -> Row:
     return flat_row
 
 
-def _object(value: Any) -> Row | None:
-    """Return the object that a value is or that its text encodes, else None."""
+def _parse_object(value: Any) -> Row | None:
+    """Return a value that is an object, or a text of one. None for any other value."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         value = next(iter(as_list(value)), None)
     return value if isinstance(value, Mapping) else None
 
 
 def question_text_of(value: Any) -> Any:
-    """Return the text of an object or a conversation with a question.
+    """Return the question in an object, or the last question in a conversation.
 
     Any other value is returned unchanged.
 

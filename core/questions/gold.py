@@ -1,4 +1,7 @@
-"""Passages in a row of a question set: the included ones, and the evidence of the answer."""
+"""Passages in a row of a question set: included ones and gold passages.
+
+Gold passages are the documents or texts that the answer rests on.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ PASSAGE_KEYS = (
 )
 PASSAGE_TITLE_KEYS = ("title", "page_name", "name")
 PASSAGE_ID_KEYS = ("id", "doc_id", "docid", "_id", "document_id", "corpus_id")
-# Keys of the document's id in a row with a single text.
+# Keys of the id of the document of which a row has the text.
 ROW_DOCUMENT_ID_KEYS = ("context_id", "article_id")
 PASSAGE_TEXT_KEYS = ("paragraph_text", "text", "sentences", "content", "passage", "body", "fact")
 WEB_PAGE_KEYS = ("page_result", "page_snippet")
@@ -60,8 +63,12 @@ ID_SEPARATOR = ","  # separates several numeric ids in one text (BSARD)
 class Passage:
     """A passage included in a row of a question set.
 
-    `is_html` is true if the text is HTML. `is_only_text` is true if the passage is the row's only
-    text and all questions of the row are about it.
+    Parameters
+    ----------
+    title, text : empty if the row has none.
+    id : id of the document; empty if the row has none.
+    is_html : True if the text is HTML.
+    is_only_text : True if the passage is the row's only text, which all its questions are about.
     """
 
     title: str
@@ -82,15 +89,15 @@ def passages(row: Row) -> list[Passage]:
         value = row.get(key)
         if isinstance(value, str) and not value.lstrip().startswith(("[", "{")):
             return _single_passage(row, value)
-        found = [_to_passage(item, key) for item in as_list(value)]
-        found_passages = [passage for passage in found if passage is not None]
-        if found_passages:
-            return found_passages
+        candidates = [_to_passage(item, key) for item in as_list(value)]
+        row_passages = [passage for passage in candidates if passage is not None]
+        if row_passages:
+            return row_passages
     return []
 
 
 def _single_passage(row: Row, text: str) -> list[Passage]:
-    """Return the only text of a row as a passage, or nothing if it is blank."""
+    """Return the only text of a row as a passage. An empty list if it is blank."""
     metadata = row.get("meta")
     title = _first_text(row, PASSAGE_TITLE_KEYS) or _first_text(
         metadata if isinstance(metadata, Mapping) else {}, PASSAGE_TITLE_KEYS
@@ -104,13 +111,14 @@ def _single_passage(row: Row, text: str) -> list[Passage]:
 def gold_passages_of(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
     """Return the passages that the answer of a row rests on.
 
-    They are those of the first of these sources that has any:
+    Each is an id, a title, or a title, a line break and a text. The title is empty if only the text
+    is known. They come from the first of these sources that has any:
 
-    - the first of `keys` with a value: ids or titles, or objects with them. An object with a text
-      is returned as its title, a line break and the text.
-    - the reference contexts (RAGAS), as texts without a title.
+    - the first of `keys` with a value: ids, titles, or objects with a title or an id, and maybe a
+      text.
+    - the reference contexts (RAGAS), which are texts.
     - the titles in `supporting_facts` (HotpotQA).
-    - title and text of the included passages that are `is_supporting` (MuSiQue).
+    - title and text of the included passages that are marked by `is_supporting` (MuSiQue).
     - the id of the row's only text.
     """
     names = _listed_passages(row, keys)
@@ -125,12 +133,12 @@ def gold_passages_of(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
     marked = _marked_passages(row)
     if marked:
         supporting = [_to_passage(item, key) for item, key in marked]
-        return tuple(f"{one.title}\n{one.text}" for one in supporting if one is not None)
+        return tuple(f"{item.title}\n{item.text}" for item in supporting if item is not None)
     return tuple(passage.id for passage in passages(row) if passage.is_only_text and passage.id)
 
 
 def _listed_passages(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
-    """Return the passages under the first of some keys that has any."""
+    """Return the names of passages under the first key that has any."""
     for key in keys:
         names: dict[str, None] = {}
         for item in as_list(row.get(key)):
@@ -162,7 +170,10 @@ def _title_of(fact: Any) -> str:
 
 
 def _passage_names(value: Any, key: str) -> list[str]:
-    """Return the names of an evidence passage; a text of several numbers has several ids."""
+    """Return the names of a gold passage, in the form of `gold_passages_of`.
+
+    A text of several numbers, as in BSARD, is several ids.
+    """
     if isinstance(value, Mapping):
         title = _first_text(value, PASSAGE_TITLE_KEYS)
         text = _first_text(value, PASSAGE_TEXT_KEYS)
@@ -178,7 +189,10 @@ def _passage_names(value: Any, key: str) -> list[str]:
 
 
 def _to_passage(value: Any, key: str) -> Passage | None:
-    """Convert a passage of one of the published forms; None if it has no text."""
+    """Convert a passage in a form of a published set. None if it has no text.
+
+    Raises UnfitRow for any other form.
+    """
     if isinstance(value, str):
         return Passage("", value) if value.strip() else None
     if isinstance(value, list) and len(value) == 2 and isinstance(value[0], str):

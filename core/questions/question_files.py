@@ -1,7 +1,8 @@
 """Questions read from files of any known format.
 
 The formats are CSV, the texts of MetaQA, PathQuestion and SimpleQuestions, queries, TREC topics,
-and JSON rows.
+and rows of JSON, Parquet or Arrow. The command line, the screens and the Python interface read
+question sets by `read_question_file`.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ from core.types import Question
 from core.watch import NO_WATCH, Watch
 
 BRACKETED_ENTITY = re.compile(r"\[([^\[\]]+)\]")
-# RoG's files include graphs, and CRAG's include web pages.
+# Bytes of text of a file. RoG's files include graphs, and CRAG's include web pages.
 MAX_QUESTION_FILE_BYTES = 1 << 36
-MAX_QUESTION_ROW_BYTES = 1 << 25  # a row of CRAG has five web pages
-# The beginning of a file by which its format is recognised.
+MAX_QUESTION_ROW_BYTES = 1 << 25  # of a row; one of CRAG has five web pages
+# Lines and characters at the beginning of a file from which its format is recognised.
 MAX_FORMAT_LINES = 100
 MAX_FORMAT_CHARACTERS = 1 << 20
 PATH_END_MARK = "<end>"  # the end of a path in PathQuestion
@@ -41,11 +42,12 @@ FREEBASE_PREFIX = "www.freebase.com/"
 
 CSV_FORMAT = "csv"
 TOPICS_FORMAT = "topics"
-ROW_GRAPH_KEY = "graph"  # key of a row's own graph, which another module reads
+ROW_GRAPH_KEY = "graph"  # key of a row's own graph, which `core.datasets` reads
 # The beginning of LlamaIndex's sets for embeddings, a single object over many lines.
 LLAMA_INDEX_BEGINNING = '{"queries":{'
 MAX_LISTED_KEYS = 12  # keys that a sentence lists
 
+# Formats by name, each with its title and its parts, in words.
 FORMATS = {
     CSV_FORMAT: "CSV: question, answers, entities; several separated by “|”",
     "metaqa": "MetaQA: question with its [entity], tab, answers separated by “|”",
@@ -61,29 +63,34 @@ FORMATS = {
 class QuestionFile:
     """The questions of a file, and notes on how it was read.
 
-    `QuestionFile.ignored_keys` are the keys or columns with a value that were not read.
-    `reading_notes` are sentences on the encoding and on questions that were left out.
+    Parameters
+    ----------
+    questions : the questions in the order of the file.
+    file : name of the file.
+    ignored_keys : keys or columns with a value that were not read.
+    reading_notes : sentences on the encoding and on questions that were left out.
+    columns : all keys or columns with a value.
     """
 
     questions: tuple[Question, ...]
     file: str = ""
     ignored_keys: tuple[str, ...] = ()
     reading_notes: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ()  # all keys or columns with a value
+    columns: tuple[str, ...] = ()
 
     def note(self, name: str = "") -> str:
-        """Return sentences on what was left out and not read, empty if all was read.
+        """Return sentences on what was left out and not read. Empty if all was read.
 
         `name` replaces the file's name in the text.
         """
         return " ".join(filter(None, (*self.reading_notes, self._ignored_note(name))))
 
     def check_known(self) -> None:
-        """Raise BadInput if keys were ignored and no question has a known answer.
+        """Raise BadInput if keys were ignored and no question can be scored.
 
-        Evidence is enough, and questions that ask for an overview need no answer. Scores on other
-        questions would mean nothing. The message names the columns that were found and those that
-        were looked for.
+        The ignored keys probably have the answers then. A question can be scored if it has answers
+        or gold passages, or asks for an overview. The message names the columns of the file and
+        those that are read.
         """
         if self.ignored_keys and not any(
             question.answers or question.gold or question.abstract for question in self.questions
@@ -106,10 +113,10 @@ class QuestionFile:
 
 
 def read_questions(
-    path: str | FilePath, name: str = "", hops: int | None = None, **how: Any
+    path: str | FilePath, name: str = "", hops: int | None = None, **options: Any
 ) -> tuple[Question, ...]:
-    """Return the questions of a file, as `read_question_file` reads them."""
-    return read_question_file(path, name, hops, **how).questions
+    """Return the questions of a file; `options` are those of `read_question_file`."""
+    return read_question_file(path, name, hops, **options).questions
 
 
 def read_question_file(
@@ -118,7 +125,7 @@ def read_question_file(
     hops: int | None = None,
     format: str = "auto",
     only: str = "",
-    most: int | None = MAX_QUESTION_FILE_BYTES,
+    max_bytes: int | None = MAX_QUESTION_FILE_BYTES,
     columns: str = "",
     watch: Watch = NO_WATCH,
     gold: Sequence[str] = (),
@@ -126,8 +133,8 @@ def read_question_file(
 ) -> QuestionFile:
     """Read the questions of a file, plain or packed.
 
-    A question's id is the one in its row, else `name-` and the line from 1. If an id occurs again,
-    its line is appended. Answers are in their order, without repeats.
+    A question without an id gets `name-` and its line from 1. The line is also appended to an id
+    that occurs again. Answers keep their order, without repeats.
 
     Parameters
     ----------
@@ -135,18 +142,18 @@ def read_question_file(
     name : prefix of the ids; if empty, the file's own name.
     hops : the number of hops of questions whose row has none.
     format : one of `FORMATS`; `auto` recognises it by the first lines or rows.
-    only : a field that must be true in a JSON row for it to be read.
-    most : largest number of bytes of text; None for no limit.
+    only : key that must be true in a row of JSON; other rows are left out. Empty for all rows.
+    max_bytes : largest number of bytes of text; None for no limit.
     columns : the columns of a table or of lines without a header, in their order, as in
         `id,question,answers,-`.
     watch : receives the fraction that was read, and can cancel.
-    gold : keys of the documents that the answer rests on, for questions to a corpus; in a table
-        they are in the columns `gold` or `gold_titles`.
-    encoding : the encoding of a file that is not UTF-8.
+    gold : keys of the gold passages in rows, for questions to a corpus. In a table, the columns of
+        `core.questions.gold.GOLD_KEYS` are read if any key is named here.
+    encoding : the encoding of a file that is not UTF-8; empty to detect it.
 
     Raises
     ------
-    BadInput : if text cannot be read, the file has no questions, its text has more than `most`
+    BadInput : if text cannot be read, the file has no questions, its text has more than `max_bytes`
         bytes, or its questions take more than `core.questions.collector.MAX_QUESTION_BYTES` bytes
         of memory. The message names file and line.
     """
@@ -159,19 +166,20 @@ def read_question_file(
     column_names = parse_columns(columns)
     if column_names and format not in ("auto", CSV_FORMAT):
         raise BadInput(f"Columns can be named where the format is that of a table, not “{format}”.")
-    file = _open_text(path, most, encoding, notes.append)
-    file_format = _recognise_format(file, most, bool(column_names)) if format == "auto" else format
+    file = _open_text(path, max_bytes, encoding, notes.append)
+    if format == "auto":
+        format = _recognise_format(file, max_bytes, bool(column_names))
     collector = QuestionCollector(path.name, name or path.name.split(".")[0], hops)
-    if file_format in LINE_READERS:
-        located_questions = _text_questions(file, file_format, most, watch)
-    elif file_format == TOPICS_FORMAT:
-        located_questions = read_topics(file, most, watch)
-    elif file_format == CSV_FORMAT:
-        located_questions = table_questions(file, collector, most, column_names, watch, bool(gold))
+    if format in LINE_READERS:
+        questions = _text_questions(file, format, max_bytes, watch)
+    elif format == TOPICS_FORMAT:
+        questions = read_topics(file, max_bytes, watch)
+    elif format == CSV_FORMAT:
+        questions = table_questions(file, collector, max_bytes, column_names, watch, bool(gold))
     else:
         collector.read_keys |= {ROW_GRAPH_KEY, ANSWERABLE_KEY, only}
-        located_questions = _row_questions(file, collector, file_format, only, most, watch, gold)
-    for where, question in located_questions:
+        questions = _row_questions(file, collector, format, only, max_bytes, watch, gold)
+    for where, question in questions:
         collector.add(where, question)
     if not collector.questions:
         raise BadInput(f"{path.name} holds no questions.")
@@ -187,7 +195,7 @@ def read_question_file(
 def _open_text(
     path: FilePath, max_bytes: int | None, encoding: str = "", note: Note = ignore_note
 ) -> FilePath | FileSource:
-    """Return a file of questions as UTF-8; a columnar file is returned unchanged."""
+    """Return a file of questions as UTF-8. A columnar file is returned unchanged."""
     return path if is_columnar(path) else decode_if_certain(path, note, encoding, max_bytes)
 
 
@@ -200,7 +208,10 @@ def _row_questions(
     watch: Watch,
     gold: Sequence[str],
 ) -> Iterator[tuple[str, Question]]:
-    """Yield the questions of a file of rows, and note the keys that it has and those read."""
+    """Yield the questions of a file of rows, each with its position.
+
+    `collector` notes the keys of the file and those that were read.
+    """
     rows = file_rows(path, watch, max_bytes, (ROW_GRAPH_KEY,), MAX_QUESTION_ROW_BYTES)
     if (
         not is_columnar(path)
@@ -210,7 +221,7 @@ def _row_questions(
             (where, row) for _, where, row in numbered_rows(path, watch, max_bytes, (), single=True)
         )
     for where, row in rows:
-        # `in` also accepts 1, the value of CRAG's `split`
+        # 1 is accepted as well as true, as it equals True: the value of `split` in CRAG.
         if not only or row.get(only) in (True,):
             yield from questions_of_row(row, path.name, where, collector, format, gold)
 
@@ -223,10 +234,10 @@ def questions_of_row(
     format: str = "auto",
     gold: Sequence[str] = (),
 ) -> Iterator[tuple[str, Question]]:
-    """Yield the questions of a row with their position in the file.
+    """Yield the questions of a row, each with the row's position `where`.
 
-    `collector` notes the keys with a value, the keys that were read, and the unanswerable
-    questions. Raises BadInput.
+    Unanswerable questions are left out. `collector` counts them, and notes the keys with a value
+    and those that were read. Raises BadInput.
     """
     for question_row in question_rows(row):
         collector.note_keys(
@@ -251,12 +262,12 @@ def count_rows_with_graphs(
     file = _open_text(FilePath(path), max_bytes)
     if not holds_rows(file, max_bytes):
         return 0
-    rows = file_rows(file, watch, max_bytes, longest=MAX_QUESTION_ROW_BYTES)
+    rows = file_rows(file, watch, max_bytes, max_line_bytes=MAX_QUESTION_ROW_BYTES)
     return sum(bool(row.get(ROW_GRAPH_KEY)) for _, row in rows)
 
 
 def read_lines(path: str | FilePath) -> tuple[str, ...]:
-    """Return the lines of a text file, plain or gzipped, without blank ones."""
+    """Return the lines of a text file, plain or packed, without blank ones."""
     return tuple(
         text
         for _, text in numbered_lines(
@@ -270,9 +281,9 @@ def text_without_brackets(
 ) -> str | None:
     """Return the text of a file of questions on one line, without square brackets.
 
-    By it a caller can check if a question may be in the file before all questions are read. The
-    result is None for JSON, CSV and topics, whose text may be encoded in other ways. Raises
-    BadInput if the file cannot be read.
+    A caller can look for a question in this text before it reads all questions. The result is None
+    for JSON, CSV and topics, which may have escapes in their texts. Raises BadInput if the file
+    cannot be read.
     """
     file = _open_text(FilePath(path), MAX_QUESTION_FILE_BYTES, encoding)
     if format == "auto":
@@ -284,11 +295,12 @@ def text_without_brackets(
 
 
 def _recognise_format(path: FilePath | FileSource, max_bytes: int | None, has_names: bool) -> str:
-    """Recognise the format by a file's first lines.
+    """Return the format of a file, by its first lines.
 
-    It is `auto` for JSON, as each row is recognised separately. It is `csv` for a table, which has
-    a known header or whose columns are named (`has_names`). Else it is the text format that most of
-    the lines have. Raises BadInput if no format fits.
+    It is `auto` for rows of JSON or Parquet, as each row is recognised separately. It is `csv` for
+    a table, which has a known header or whose columns the caller names (`has_names`). Else it is
+    the text format that most of the lines fit, or MetaQA's, whose reader then raises an error with
+    the line. Raises BadInput if no format fits and the lines have more than two columns.
     """
     if holds_rows(path, max_bytes):
         if has_names:
@@ -313,7 +325,10 @@ def _recognise_format(path: FilePath | FileSource, max_bytes: int | None, has_na
 
 
 def format_of_lines(name: str, lines: Sequence[str]) -> tuple[str, float]:
-    """Return the format that a file's first lines indicate, and the share of lines in it."""
+    """Return the format that most lines fit, and the share of these lines.
+
+    `name` is the file's name. The share is from 0 to 1.
+    """
     rows = [line.split("\t") for line in lines]
     if rows and is_topics(rows[0][0]):
         return TOPICS_FORMAT, 1.0
@@ -339,9 +354,9 @@ def _first_lines(path: FilePath | FileSource, max_bytes: int | None) -> Iterator
 def _text_questions(
     path: FilePath | FileSource, format: str, max_bytes: int | None, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[str, Question]]:
-    expected, read = LINE_READERS[format]
+    expected, read_line = LINE_READERS[format]
     for number, line in numbered_lines(path, watch, max_bytes):
-        question = read(line.split("\t"))
+        question = read_line(line.split("\t"))
         if question is None or not question.text:
             raise BadInput(
                 f"{path.name}, line {number}: expected {expected}, found “{shorten(line)}”."
@@ -349,7 +364,9 @@ def _text_questions(
         yield f"line {number}", replace(question, text=" ".join(question.text.split()))
 
 
+# Each of the following readers returns None for columns that do not fit its format.
 def _read_metaqa(columns: list[str]) -> Question | None:
+    """Read a line of MetaQA: a question with its [entity], and answers separated by “|”."""
     if len(columns) != 2:
         return None
     text, answers = columns
@@ -377,10 +394,10 @@ def _read_pathquestion(columns: list[str]) -> Question | None:
 
 
 def _parse_answer_set(text: str) -> tuple[str, ...] | None:
-    """Return the answers of `answer(answer1/answer2/)`; None if the text has no such form.
+    """Return the answers of `answer(answer1/answer2/)`. None for a text of another form.
 
-    Names may have brackets. The bracket that opens the set is one with an answer of the set before
-    it.
+    Names may have brackets too. The bracket that opens the set is the first one after a name that
+    is itself in the set.
     """
     for start in (index for index, letter in enumerate(text) if letter == "("):
         answers = tuple(part for part in text[start + 1 : -1].split("/") if part)
@@ -404,6 +421,7 @@ def _read_simplequestions(columns: list[str]) -> Question | None:
     return None
 
 
+# For each text format: the expected line in words, and the reader of its columns.
 LINE_READERS: dict[str, tuple[str, Callable[[list[str]], Question | None]]] = {
     "metaqa": ("a question, a tab and its answers separated by “|”", _read_metaqa),
     "pathquestion": (
@@ -416,6 +434,7 @@ LINE_READERS: dict[str, tuple[str, Callable[[list[str]], Question | None]]] = {
     ),
     "queries": ("an id, a tab and a query", read_query),
 }
+# For each text format, a test that tells if the columns of a line fit.
 LINE_SHAPES: dict[str, Callable[[list[str]], bool]] = {
     "metaqa": lambda columns: len(columns) == 2,
     "pathquestion": lambda columns: (
@@ -425,4 +444,3 @@ LINE_SHAPES: dict[str, Callable[[list[str]], bool]] = {
         len(columns) == 4 and all(column.startswith(FREEBASE_PREFIX) for column in columns[:3])
     ),
 }
-"""A test for each format that tells if the columns of a line fit it."""

@@ -1,4 +1,7 @@
-"""Questions from JSON rows, in the formats of published question sets."""
+"""Questions from rows of JSON or Parquet, in the formats of published question sets.
+
+`question_of_row` recognises the format of a row by its keys.
+"""
 
 from __future__ import annotations
 
@@ -62,6 +65,7 @@ QUESTION_ID_KEYS = (
     "interaction_id",
 )
 CORRECT_OPTION_KEY = "gold_label"  # key of the correct option's number, from 1 (QuALITY)
+# Keys under which answers are read, in any of the formats.
 ANSWER_KEYS_READ = (
     "answer",
     "answers",
@@ -73,6 +77,7 @@ ANSWER_KEYS_READ = (
     *OTHER_ANSWER_KEYS,
     *ANY_OF_ANSWERS_KEYS,
 )
+# Names that answers often have in other files. They are not read, but reported.
 LIKELY_ANSWER_NAMES = (
     "answer",
     "answers",
@@ -94,7 +99,9 @@ LIKELY_ANSWER_NAMES = (
 )
 # Last words of names such as “possible_answers”.
 ANSWER_LAST_WORDS = ("answer", "answers", "aliases", "label", "labels", "solution", "solutions")
+# A word of a key such as correctAnswer or gold_answers.
 KEY_WORD_PATTERN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+# An answer in the notation of SEMPRE: (description "Jazmyn Bieber") or (description word).
 SEMPRE_DESCRIPTION = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^()"]+))\)')
 
 
@@ -135,10 +142,10 @@ def question_of_row(
     Parameters
     ----------
     file, where : the file and the position in it, for error messages.
-    row : the row, with the usual keys.
+    row : the row, as `core.questions.forms.question_rows` returns it.
     format : one of `ROW_FORMATS`; `auto` recognises it by the row's keys.
-    gold : the keys that may hold the documents that the answer rests on.
-    keys_read : a set to which the keys that were read are added.
+    gold : the keys that may hold the gold passages; empty to read none.
+    keys_read : a set to which the keys that were read are added; None to note none.
     """
     row_format = format if format != "auto" else format_of_row(row)
     try:
@@ -176,7 +183,7 @@ def format_of_row(row: Row) -> str:
 
 
 def likely_answer_name(names: Iterable[str]) -> str:
-    """Return the first name that is usual for answers, such as “gold” or “correctAnswer”.
+    """Return the first name that probably has answers, such as “gold” or “correctAnswer”.
 
     The result is empty if there is none.
     """
@@ -187,7 +194,7 @@ def likely_answer_name(names: Iterable[str]) -> str:
 
 
 def with_options(text: str, options: Sequence[str]) -> str:
-    """Append the lettered options to a question's text, as it is asked.
+    """Append the options of a multiple-choice question, with letters, to its text.
 
     >>> from core.questions.rows import with_options
     >>> with_options("What was big?", ["a boy", "a turkey"])
@@ -209,6 +216,7 @@ def _first_has_key(value: Any, key: str) -> bool:
 
 
 def _hops(row: Row) -> int | None:
+    """Return the number of hops in a row. None if it has no positive whole number."""
     hops = row.get("hops")
     return hops if isinstance(hops, int) and not isinstance(hops, bool) and hops > 0 else None
 
@@ -216,7 +224,7 @@ def _hops(row: Row) -> int | None:
 def _topic_entities(row: Row) -> tuple[str, ...]:
     """Return the names in `topic_entity`, a mapping from machine ids to names.
 
-    For an entity without a name its id is returned.
+    For an entity without a name, its id is returned.
     """
     topics = row.get("topic_entity")
     if not isinstance(topics, Mapping):
@@ -227,6 +235,7 @@ def _topic_entities(row: Row) -> tuple[str, ...]:
 
 
 def _read_row(row: Row) -> Question:
+    """Read a row with the usual keys."""
     entities = first_texts(row, "q_entity", "entities", "subj") or _topic_entities(row)
     options = tuple(text_of(option, "options") for option in as_list(row.get("options")))
     keys: tuple[str, ...] = ("answer", *OTHER_ANSWER_KEYS)
@@ -258,17 +267,19 @@ def _correct_option(row: Row, options: Sequence[str]) -> tuple[str, ...]:
     if not options:
         return ()
     key = next((key for key in (CORRECT_OPTION_KEY, "answer") if type(row.get(key)) is int), "")
-    # an option may itself be a number
+    # A number that is itself an option is the answer, not the position of one.
     if not key or str(row[key]) in options:
         return ()
-    option_index = row[key] - (key == CORRECT_OPTION_KEY)
+    option_index = row[key] - (1 if key == CORRECT_OPTION_KEY else 0)
     if not 0 <= option_index < len(options):
         raise UnfitRow(f"“{key}” is {row[key]}, and there are {len(options)} options")
     return (options[option_index],)
 
 
 def _texts_in_list(row: Row, list_key: str, *keys: str) -> tuple[str, ...]:
-    """Return the texts of all objects in a list, each under the first of `keys` with a value."""
+    """Return the texts of the objects in a list.
+
+    Each is under the first of `keys` with a value."""
     texts: list[str] = []
     for item in list_of_objects(row, list_key):
         texts += first_texts(item, *keys)
@@ -355,6 +366,7 @@ def _read_webquestions_row(row: Row) -> Question:
     return Question(first_text(row, "question", "utterance"), id_of(row, "id", "qid"), (), answers)
 
 
+# Readers by the names of `ROW_FORMATS`.
 ROW_READERS: dict[str, Callable[[Row], Question]] = {
     "rows": _read_row,
     "webqsp": _read_webqsp_row,

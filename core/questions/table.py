@@ -32,6 +32,8 @@ GOLD_EXAMPLE = (
     "question,answers,gold\nWho directed Inception?,Christopher Nolan,films.csv:17\n"
     '"In which towns, if any, do they live?",Turku|Malmö,may.pdf|june.pdf\n'
 )
+# For each column that is read, the names under which it is found. “any of” has the names of one
+# answer, of which any is correct.
 COLUMN_NAMES = {
     "question": ("question", "questions", "query", "text"),
     "answers": ("answers", "answer", *OTHER_ANSWER_KEYS),
@@ -43,19 +45,20 @@ COLUMN_NAMES = {
     "gold": GOLD_KEYS,
     "contexts": EVIDENCE_TEXT_KEYS,
 }
-GOLD_COLUMNS = ("gold", "contexts")  # columns of the documents that an answer rests on
-# Names of evaluation tools, used where no column has a usual name.
+GOLD_COLUMNS = ("gold", "contexts")  # columns of the gold passages
+# Further names, of evaluation tools, for a column that is found under none of its usual names.
 TOOL_COLUMN_NAMES = {"question": ("user_input", "input")}
 COLUMN_SEPARATORS = ",;\t"  # spreadsheets write semicolons in some languages
 VALUE_SEPARATOR = "|"  # separates several values in a cell
 SKIPPED_COLUMN = "-"  # name of a column that is left out
 MAX_CELL_CHARACTERS = 1 << 20
+CLOSE_NAME_RATIO = 0.75  # of `difflib`, from which a name counts as a misspelling of another
 
 
 def is_table(name: str, first_line: str) -> bool:
     """Return whether a file with that name and first line is a table.
 
-    Its header has the name of a question's column, or its name ends in `.csv` and the line has no
+    A table has a question's column in its header, or its name ends in `.csv` and the line has no
     tab.
     """
     return find_separator(first_line) is not None or (
@@ -66,7 +69,7 @@ def is_table(name: str, first_line: str) -> bool:
 def find_separator(header: str) -> str | None:
     """Return the separator of the columns in a header.
 
-    The result is None if no column has a usual name of questions.
+    The result is None if no column has a usual name of the question's column.
     """
     question_names = {*COLUMN_NAMES["question"], *TOOL_COLUMN_NAMES["question"]}
     for separator in COLUMN_SEPARATORS:
@@ -107,10 +110,10 @@ def table_questions(
 ) -> Iterator[tuple[str, Question]]:
     """Yield the questions of a CSV file with their rows, counted as in a spreadsheet.
 
-    The header is row 1. Columns are found by name, in any order. `question` is needed. `answers`,
-    `entities`, `options`, `hops` and `id` are optional. Other columns are left out and noted in
-    `collector`. A cell may have several values, separated by “|” or as a list. Raises BadInput,
-    naming file and row, for a row that cannot be read.
+    The header is row 1. Columns are found by the names in `COLUMN_NAMES`, in any order. Only
+    `question` is needed. Other columns are left out and noted in `collector`. A cell may have
+    several values, separated by “|” or as a list. Raises BadInput, naming file and row, for a row
+    that cannot be read.
 
     Parameters
     ----------
@@ -120,11 +123,11 @@ def table_questions(
     columns : the columns in their order, as `parse_columns` returns them. No header is needed then,
         and a header is skipped.
     watch : receives the fraction that was read, and can cancel.
-    gold : True if columns of the documents that an answer rests on are read.
+    gold : True to read the columns of gold passages too.
 
-    Returns
-    -------
-    Pairs of a position such as `row 2` and the question.
+    Yields
+    ------
+    A position such as `row 2`, and the question.
     """
     path = FilePath(path) if isinstance(path, str) else path
     rows = _rows(path, max_bytes, watch)
@@ -163,7 +166,8 @@ def table_questions(
 
 
 def _make_question(file: str, where: str, row: dict[str, str]) -> Question:
-    # cells of evaluation tools may be objects, from which `question_rows` takes the texts
+    """Return the question of a row, whose keys are those of `COLUMN_NAMES`. Raises BadInput."""
+    # Cells of evaluation tools may be objects, from which `question_rows` takes the texts.
     cells = {"input": row["question"], "expected_output": row.get("answers", "")}
     (flat_row,) = question_rows(cells)
     row = {**row, "question": _first_cell(flat_row, "question", "input")}
@@ -208,8 +212,9 @@ def _first_cell(row: Mapping[str, Any], *keys: str) -> str:
 
 
 def _split_cell(cell: str) -> tuple[str, ...]:
-    """Return the values of a cell: a list of JSON or Python, or parts separated by a bar."""
-    parts = as_list(cell) if cell.startswith("[") else cell.split(VALUE_SEPARATOR)
+    """Return the values of a cell: a list of JSON or Python, or parts between bars."""
+    parts = as_list(cell) if cell.startswith("[") else [cell]
+    # A cell that begins with a bracket, but is no list, is split at bars like any other.
     texts = cell.split(VALUE_SEPARATOR) if parts == [cell] else map(str, parts)
     return tuple(dict.fromkeys(part for part in map(str.strip, texts) if part))
 
@@ -217,7 +222,11 @@ def _split_cell(cell: str) -> tuple[str, ...]:
 def _rows(
     path: FilePath | FileSource, max_bytes: int | None, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row that is not blank with its number, the header first. Raises BadInput."""
+    """Yield each row that is not blank with its number, the header first.
+
+    Rows are numbered as in a spreadsheet, where line breaks inside cells begin no row. Raises
+    BadInput.
+    """
     line_numbers: list[int] = []  # of the lines of the row that is being read
 
     def read_lines() -> Iterator[str]:
@@ -260,11 +269,12 @@ def _rows(
 
 
 def _likely_separator(line: str) -> str:
-    """Return the separator of a line that is no header: a tab, else the most frequent mark."""
+    """Return the separator of an unknown line: a tab, else the most frequent mark."""
     return "\t" if "\t" in line else max(COLUMN_SEPARATORS, key=line.count)
 
 
 def _cells(line: str, separator: str) -> list[str]:
+    """Return the cells of a line. Empty if it cannot be read as CSV."""
     try:
         return next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
     except csv.Error:
@@ -281,7 +291,8 @@ def _locate_columns(file: str, header: Sequence[str], gold: bool) -> tuple[dict[
     }
     columns = _find_columns(file, names, expected)
     if gold and "gold" not in columns and "expected_output" in names and "context" in names:
-        columns["contexts"] = names.index("context")  # DeepEval
+        # In files of DeepEval, `context` has the gold passages.
+        columns["contexts"] = names.index("context")
     if "question" not in columns:
         raise BadInput(
             f"{file}, row 1: no column is called “question”. The first row should be: "
@@ -310,7 +321,7 @@ def _find_columns(
 
 
 def _indices(names: Sequence[str], column: str, spellings: Sequence[str]) -> list[int]:
-    """Return the indices of a column by its usual names, else one by the names of tools."""
+    """Return the indices of a column by its usual names, else by names of tools."""
     indices = [index for index, name in enumerate(names) if name in spellings]
     if indices:
         return indices
@@ -336,11 +347,11 @@ def _check_answers_named(file: str, header: Sequence[str], columns: Mapping[str,
 def _check_misspelt(
     file: str, header: Sequence[str], columns: Mapping[str, int], missing_columns: Sequence[str]
 ) -> None:
-    """Raise BadInput if the name of an unread column is similar to that of a missing one."""
+    """Raise BadInput if an unread column seems to be a misspelt missing one."""
     for index, name in enumerate(map(usual_name, header)):
         if index in columns.values():
             continue
-        close_names = get_close_matches(name, missing_columns, 1, 0.75)
+        close_names = get_close_matches(name, missing_columns, 1, CLOSE_NAME_RATIO)
         if close_names:
             raise BadInput(
                 f"{file}, row 1: there is a column “{shorten(header[index], 40)}”. Did you mean "

@@ -1,4 +1,7 @@
-"""Queries in the formats of information retrieval: lines of id and query, or TREC topics."""
+"""Queries without answers, in two formats of information retrieval: lines and TREC topics.
+
+A line has an id, a tab and the query. Topics are elements of XML or of TREC's older markup.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,15 @@ TOPIC_FIELD_TAG = re.compile(
 )
 TOPIC_LABEL = re.compile(r"\A(?:number|topic|description) ?:", re.IGNORECASE)
 TOPIC_NUMBER = re.compile(r"""number\s*=\s*["']([^"']{1,100})""", re.IGNORECASE)
-# Fields that may hold the query; the first one with a text is used.
+# Fields that may hold the query. The first one with a text is used.
 QUERY_FIELDS = ("title", "query", "question", "desc")
 
 
 def are_queries(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether lines are queries with ids.
 
-    The ids have no blanks and are all different. The texts have several words.
+    The ids have no blanks and are all different. Each text has several words, or is in another
+    script, which may separate no words.
 
     >>> from core.questions.topics import are_queries
     >>> (are_queries([["301", "Who sails?"], ["302", "Who mends nets?"]]),
@@ -43,7 +47,7 @@ def are_queries(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def read_query(columns: Sequence[str]) -> Question | None:
-    """Return the query of a line, with its id; None if the line has other columns."""
+    """Return the query of a line with its id. None if the line has not two columns."""
     return Question(columns[1].strip(), columns[0].strip()) if len(columns) == 2 else None
 
 
@@ -57,8 +61,8 @@ def read_topics(
 ) -> Iterator[tuple[str, Question]]:
     """Yield the queries of a file of TREC topics, each with its position, such as `line 3`.
 
-    The number is the id. The title is the query, else the description. Raises BadInput for a file
-    that is too large and for a topic without a text.
+    The topic's number is the id. The query is the first of `QUERY_FIELDS` with a text. Raises
+    BadInput for a file that is too large, and for a topic without a text.
     """
     with open_unpacked(file, watch, max_bytes) as stream:
         data = stream.read(MAX_TOPICS_FILE_BYTES + 1)
@@ -68,17 +72,19 @@ def read_topics(
         )
     text = data.decode("utf-8", "replace")
     topic_tags = list(TOPIC_TAG.finditer(text))
-    for begin, end in zip(topic_tags, [*(one.start() for one in topic_tags[1:]), len(text)]):
-        where = f"line {text.count(chr(10), 0, begin.start()) + 1}"
-        yield where, _topic(stream.name, where, begin[0], text[begin.end() : end])
+    topic_ends = [*(tag.start() for tag in topic_tags[1:]), len(text)]
+    for tag, end in zip(topic_tags, topic_ends):
+        where = f"line {text.count(chr(10), 0, tag.start()) + 1}"
+        yield where, _read_topic(stream.name, where, tag[0], text[tag.end() : end])
 
 
-def _topic(name: str, where: str, opening: str, text: str) -> Question:
+def _read_topic(name: str, where: str, opening_tag: str, text: str) -> Question:
+    """Return the query of a topic; `text` is the content of its element."""
     fields: dict[str, str] = {}
     for field in TOPIC_FIELD_TAG.finditer(text):
         words = " ".join(text[field.end() :].partition("<")[0].split())
         fields.setdefault(field[1].casefold(), TOPIC_LABEL.sub("", words).strip())
-    number = TOPIC_NUMBER.search(opening)
+    number = TOPIC_NUMBER.search(opening_tag)
     query_text = next((fields[key] for key in QUERY_FIELDS if fields.get(key)), "")
     if not query_text:
         raise BadInput(f"{name}, {where}: this topic has neither a title nor a description.")

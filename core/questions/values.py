@@ -16,7 +16,7 @@ Row = Mapping[str, Any]
 
 
 class UnfitRow(ValueError):
-    """A row that cannot be a question; the message says why."""
+    """Error for a row that cannot be read as a question. The message says why."""
 
 
 def text_of(value: Any, key: str = "text") -> str:
@@ -36,7 +36,8 @@ def text_of(value: Any, key: str = "text") -> str:
 def first_texts(row: Row, *keys: str) -> tuple[str, ...]:
     """Return the texts under the first of `keys` that has a value.
 
-    The value may be a list or one text. The result is empty if no key has a value.
+    Blank texts are left out. The value may be a list or one text. The result is empty if no key has
+    a value. Raises UnfitRow for a value that is no text.
     """
     key = next((key for key in keys if row.get(key) not in (None, "")), None)
     if key is None:
@@ -47,9 +48,9 @@ def first_texts(row: Row, *keys: str) -> tuple[str, ...]:
 
 
 def first_text(row: Row, *keys: str) -> str:
-    """Return the text under the first of `keys` that has a value, as one line.
+    """Return the line under the first of `keys` that has a value.
 
-    Raises UnfitRow if no key has a value or the text is blank.
+    Raises UnfitRow if no key has a value, or the first one is blank or no text.
     """
     for key in keys:
         if row.get(key) is not None:
@@ -61,15 +62,16 @@ def first_text(row: Row, *keys: str) -> str:
 
 
 def id_of(row: Row, *keys: str) -> str:
-    """Return the id under the first of `keys` that has a value, else an empty text."""
+    """Return the id under the first of `keys` that has a value. Empty if none has."""
     return next((text_of(row[key], key).strip() for key in keys if row.get(key) is not None), "")
 
 
 def as_list(value: Any) -> list[Any]:
     """Return a value as a list: lists stay, None becomes empty, and others become one item.
 
-    HuggingFace stores a list of objects as an object of lists of one length. It is converted back.
-    A text that is a list or an object of JSON or Python, as in tables, is parsed.
+    HuggingFace stores a list of objects as an object of equally long lists, which is converted
+    back. A text is parsed if it is a list or an object in JSON or Python, as in the cells of
+    tables.
 
     >>> from core.questions.values import as_list
     >>> as_list({"title": ["Ann", "Bo"], "sent_id": [0, 1]})
@@ -92,9 +94,9 @@ def as_list(value: Any) -> list[Any]:
 
 
 def list_of_objects(row: Row, key: str) -> list[Row]:
-    """Return the list of objects under `key`; empty if the key is absent.
+    """Return the list of objects under `key`. Empty if the key is absent.
 
-    Raises UnfitRow if the list has anything else.
+    Raises UnfitRow if the list has any other item.
     """
     parts = as_list(row.get(key))
     if not all(isinstance(part, Mapping) for part in parts) or parts == [{}]:

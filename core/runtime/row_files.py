@@ -35,7 +35,7 @@ def file_rows(
     watch: Watch = NO_WATCH,
     max_bytes: int | None = None,
     without: Container[str] = (),
-    longest: int | None = None,
+    max_line_bytes: int | None = None,
 ) -> Iterator[Row]:
     """Yield the rows of a file, each as (position in words, row).
 
@@ -48,7 +48,7 @@ def file_rows(
     watch : receives the progress, and can cancel the work.
     max_bytes : bytes that a columnar file may decode to, or that `json_rows` may read.
     without : columns of a Parquet or Arrow file that are not decoded, to save time.
-    longest : bytes of the longest row that `json_rows` accepts.
+    max_line_bytes : largest number of bytes of a line of JSON; None for the usual bound.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def file_rows(
         bytes.
     """
     if not isinstance(path, FilePath) or not is_columnar(path):
-        yield from json_rows(path, watch, max_bytes, longest)
+        yield from json_rows(path, watch, max_bytes, max_line_bytes)
         return
     last_fraction = 0.0
     for number, (fraction, row) in enumerate(column_rows(path, without, max_bytes), 1):

@@ -1,4 +1,8 @@
-"""Calls of programs and agents over HTTP or MCP, with plain data of bounded size."""
+"""Calls of programs and agents over HTTP or MCP, with bounded plain data.
+
+Arguments are checked, and a wrong one raises BadInput. `methods` are ids of the catalogue of
+methods or lines of operators as text.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +31,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ServingLimits:
-    """Bounds of requests and replies of the servers."""
+    """Bounds of requests and replies of the servers.
 
-    max_lane_items: int = 50  # paths of a lane, and hits of each kind
-    max_reply_text_characters: int = 2_000
+    A lane is the result of one method for the question.
+    """
+
+    max_lane_items: int = 50  # paths of a lane, and hits of each kind in it
+    max_reply_text_characters: int = 2_000  # of each text in a reply
     max_sample_questions: int = 1_000  # of an evaluation
     max_question_characters: int = 20_000
     max_error_characters: int = 300
-    job_poll_seconds: float = 0.1  # between two checks whether a job has ended
+    job_poll_seconds: float = 0.1  # between two checks for the end of a job
 
 
 SERVING = ServingLimits()
@@ -50,7 +57,7 @@ def describe_field_fault(location: Iterable[object], kind: str, message: str) ->
 
     Parameters
     ----------
-    location : the field and the path to the fault within it.
+    location : the field and the path to the fault within it, as in pydantic's error.
     kind, message : type and message of pydantic's error.
     """
     field = ".".join(map(str, location))
@@ -60,7 +67,7 @@ def describe_field_fault(location: Iterable[object], kind: str, message: str) ->
 
 
 def find_source(graph: str = "", corpus: str = "") -> AnswerSource:
-    """Return the graph or the corpus of that name; the graph of MetaQA if neither is named.
+    """Return the graph or the corpus of a name. The graph of MetaQA if neither is named.
 
     Raises BadInput if both are named.
 
@@ -87,14 +94,16 @@ def open_question(
 ) -> SourceQuestion:
     """Open a source and return a question to it.
 
-    If the text is that of a question of the source's own sets, the entities, answers and gold
-    documents that are not given are taken from that question.
+    Entities, answers and gold documents that are not given are those of the same question in the
+    question sets of the source, if it is there.
 
     Parameters
     ----------
+    source : the graph or corpus.
+    question : the question in words.
     entities : entities at which the search starts; empty for those that the question names.
     answers, gold : known answers, and ids of the documents that hold the evidence.
-    model : whether a language model answers.
+    model : True if a language model answers.
     seed : seed of all random choices.
 
     Raises
@@ -135,13 +144,15 @@ def compare(
     graph, corpus : name of the graph or of the corpus; at most one of them.
     entities : entities at which the search starts; empty for those that the question names.
     answers, gold : known answers, and ids of the documents that hold the evidence.
-    language_model : whether a language model answers.
-    items : most paths and most hits of each kind in a lane, 1 to `SERVING.max_lane_items`.
+    language_model : True if a language model answers.
+    seed : seed of all random choices.
+    items : largest number of paths, and of hits of each kind, in a lane; 1 to
+        `SERVING.max_lane_items`.
 
     Returns
     -------
-    The comparison, with texts cut at `SERVING.max_reply_text_characters`. `verdict` says where the
-    correct answer was lost.
+    The comparison, with texts cut at `SERVING.max_reply_text_characters`. `verdict` is a text on
+    the step at which the correct answer was lost.
 
     Raises
     ------
@@ -173,7 +184,7 @@ def retrieve(
     method : id of a method or a line of operators; empty for the usual method of the source.
     graph, corpus : name of the graph or of the corpus; at most one of them.
     entities : entities at which the search starts; empty for those that the question names.
-    items : most paths and most hits of each kind, 1 to `SERVING.max_lane_items`.
+    items : largest number of paths, and of hits of each kind; 1 to `SERVING.max_lane_items`.
 
     Returns
     -------
@@ -216,7 +227,7 @@ def explain_loss(
     entities: Sequence[str] = (),
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Explain where each method lost the known answers, or on documents the gold passages.
+    """Explain at which step each method lost the known answers or gold passages.
 
     Parameters
     ----------
@@ -245,7 +256,8 @@ def explain_loss(
             "No correct answer is known: give answers, or on documents passages with the evidence, "
             "or ask a question of a set."
         )
-    explanation, lanes = explain_comparison(comparison), []
+    explanation = explain_comparison(comparison)
+    lanes = []
     for lane_loss, lane in zip(explanation.lanes, comparison_dict(comparison)["lanes"]):
         text = lane_loss.text if lane_loss else ""
         fields = {name: lane[name] for name in ("funnel", "gold", "error")}
@@ -256,7 +268,7 @@ def explain_loss(
 def list_methods(words: str = "") -> list[dict[str, str]]:
     """Return the methods whose id, title or paper contains each of these words.
 
-    Each has `id`, `title`, `paper`, `asks` (the kind of source) and `line`.
+    Each has `id`, `title`, `paper`, `asks` (“documents” or “a graph”) and `line`, its operators.
 
     >>> from core.serving.calls import list_methods
     >>> [method["id"] for method in list_methods("No. 12 one-shot")][:1]
@@ -301,11 +313,13 @@ def evaluate(
     questions : name of a question set; a file is refused.
     methods : ids of methods or lines of operators.
     sample : number of questions, 1 to `SERVING.max_sample_questions`.
-    language_model : whether a language model answers.
+    seed : seed of the sample and of all random choices.
+    language_model : True if a language model answers.
 
     Returns
     -------
-    `run` (its id), `rows` (each method's `means` by metric) and `recommendation`.
+    `run` (its id), `rows` (each `method`, the number of `questions` that were scored, and the
+    `means` by metric) and `recommendation`, which is empty if the figures do not decide.
 
     Raises
     ------
@@ -352,7 +366,7 @@ def build_graph(
     ----------
     corpus : name of the corpus.
     graph : a kind of graph or the id of a build.
-    extractor : how entities and relations are extracted.
+    extractor : the way in which entities and relations are extracted.
 
     Returns
     -------
@@ -369,7 +383,8 @@ def build_graph(
 
     for value, field in ((corpus, "corpus"), (graph, "graph"), (extractor, "extractor")):
         checked_text(value, field, MAX_NAME_LETTERS)
-    build_spec, report = choose_build(graph, extractor), BuildReport()
+    build_spec = choose_build(graph, extractor)
+    report = BuildReport()
     built_graph = run_build(open_corpus(corpus), build_spec, engine.models, report=report)
     chunks = len(built_graph.columns.chunks or ())
     return {
@@ -384,9 +399,9 @@ def build_graph(
 def bound_reply(value: Any, items: int) -> Any:
     """Return plain data with bounded texts and bounded lists of paths and hits.
 
-    At most `items` paths of a lane and hits of each kind remain, and never more than
-    `SERVING.max_lane_items`. Texts are cut at `SERVING.max_reply_text_characters`. `left_out` in a
-    lane counts the items that were removed.
+    At most `items` paths of a lane, and as many hits of each kind, remain, and never more than
+    `SERVING.max_lane_items`. Texts are cut at `SERVING.max_reply_text_characters`. A lane gets
+    `left_out`, the number of removed items. A dict with `paths` and `hits` is a lane.
 
     >>> from core.serving.calls import bound_reply
     >>> bound_reply({"paths": [1, 2, 3], "hits": {"chunk": [4, 5]}}, 2)
@@ -400,7 +415,7 @@ def bound_reply(value: Any, items: int) -> Any:
     if not isinstance(value, Mapping):
         return value
     fields = {key: bound_reply(field, items) for key, field in value.items()}
-    if "paths" in fields and "hits" in fields:  # a lane
+    if "paths" in fields and "hits" in fields:
         paths, hits = fields["paths"], fields["hits"]
         fields["left_out"] = sum(max(0, len(part) - limit) for part in (paths, *hits.values()))
         fields["paths"] = paths[:limit]
@@ -420,6 +435,7 @@ def _run_comparison(
     model: bool,
     seed: int,
 ) -> MethodComparison:
+    """Check all arguments, and return the comparison once it is done. Raises HopscopeError."""
     checked_text(question, "question", SERVING.max_question_characters)
     for values, field in (
         (methods, "methods"),
@@ -436,7 +452,7 @@ def _run_comparison(
 
 
 def _find_methods(specs: Sequence[str], source: AnswerSource) -> list[Method]:
-    """Return the methods of ids or lines, on documents in their variant for documents."""
+    """Return the methods of ids or lines; for a corpus, their variants for documents."""
     methods = catalogue()
     return [method_for_source(find_method(spec, methods), source, methods) for spec in specs]
 

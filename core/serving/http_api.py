@@ -1,4 +1,7 @@
-"""HTTP API with a key for the calls of `core.serving.calls`, described by OpenAPI."""
+"""HTTP API with a key for the calls of `core.serving.calls`, described by OpenAPI.
+
+The descriptions of the routes are their docstrings.
+"""
 
 from __future__ import annotations
 
@@ -72,12 +75,14 @@ class EvaluateRequest(RequestBody):
 
 
 def make_api(engine: Engine, key: str) -> FastAPI:
-    """Return the web application.
+    """Return the web application of an engine.
 
     Every call except `/health` and `/docs` needs the header `Authorization: Bearer KEY`.
     """
 
     def check_key(credentials: Credentials) -> None:
+        # The comparison takes the same time for every wrong key, so the key cannot be guessed by
+        # time.
         if credentials is None or not secrets.compare_digest(
             credentials.credentials.encode(), key.encode()
         ):
@@ -97,6 +102,7 @@ def make_api(engine: Engine, key: str) -> FastAPI:
 
     @web_app.middleware("http")
     async def check_body_size(request: Request, call_next: Any) -> Any:
+        # A chunked request does not say its length, so it could be of any size.
         length = request.headers.get("content-length", "0")
         if (
             not length.isdecimal()

@@ -1,6 +1,7 @@
 """Server of the Model Context Protocol.
 
-Its tools compare, retrieve, evaluate and explain. Its resources are the saved cases.
+Its tools, which agents call, are the functions of `core.serving.calls`. Its resources are the saved
+comparisons (cases).
 """
 
 from __future__ import annotations

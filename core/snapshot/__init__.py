@@ -1,9 +1,12 @@
-"""Conversion of finished states to JSON-serialisable data and back.
+"""Conversion of the states of finished runs to JSON-serialisable data (snapshots) and back.
+
+Saved comparisons and evaluations keep their states this way. An excerpt is the part of the graph to
+which states refer; with it a snapshot can be shown where the graph is missing.
 
 Data that many states share (subgraphs, rankings, steps and common beginnings of paths) is written
 once. The fields of an object are found by its class, so a new field of a known type needs no code
-in this package. Fields at their default are left out, so data that was saved before a field
-existed can still be read.
+in this package. Fields at their default are left out, so data that was saved before a field existed
+can still be read.
 """
 
 from __future__ import annotations
@@ -27,7 +30,8 @@ SNAPSHOT_VERSION = 1
 def freeze_all(states: Iterable[State], graph) -> dict[str, Any]:
     """Return several states as JSON-serialisable data, with shared data written once.
 
-    Equal states give equal data. Scores keep seven significant digits. Ids are those of `graph`.
+    Equal states give equal data. Scores keep seven significant digits. Ids are those of `graph`,
+    whose digest is saved with them.
     """
     writer = StateWriter()
     rows = [writer.fields(state) for state in states]
@@ -45,8 +49,9 @@ def thaw_all(snapshot: Mapping[str, Any], graph=None) -> tuple[State, ...]:
 
     Parameters
     ----------
-    graph : an `ExcerptGraph`, to whose ids all ids are translated, or the original graph, in which
-        they must exist; with None the ids are neither translated nor checked.
+    snapshot : the data that `freeze_all` returned.
+    graph : the graph of the states. Ids are checked against the original graph, and translated to
+        those of an `ExcerptGraph`. None leaves them as they are.
 
     Raises
     ------
@@ -78,41 +83,43 @@ def thaw_all(snapshot: Mapping[str, Any], graph=None) -> tuple[State, ...]:
 
 
 def excerpt(graph, states: Iterable[State]) -> dict[str, Any]:
-    """Return the part of the graph that these states refer to, with the known answers.
+    """Return the part of a graph to which states refer, as plain data.
+
+    The known answers are part of it.
 
     `ExcerptGraph.thaw` makes a graph of it.
     """
-    writer, states = StateWriter(), tuple(states)
+    writer = StateWriter()
+    states = tuple(states)
     answers: dict[str, None] = {}
     for state in states:
-        writer.fields(state)
+        writer.fields(state)  # collects the state's ids in `writer.ids`
         answers |= dict.fromkeys(
             name
             for answer in state.question.answers
             for name in state.question.answer_names(answer)
         )
     if graph.n_nodes:
-        nodes = {node for answer in answers for node in name_lookup(graph).find_exact(answer)}
+        answer_nodes = {node for name in answers for node in name_lookup(graph).find_exact(name)}
     else:
-        nodes = set()
-    full = {row for state in states for row in _shown_chunks(graph, state)}
-    chunks = writer.ids["chunk"] | full
+        answer_nodes = set()
+    shown_chunks = {chunk for state in states for chunk in _shown_chunks(graph, state)}
     return cut_excerpt(
         graph,
-        writer.ids["node"] | nodes,
+        writer.ids["node"] | answer_nodes,
         writer.ids["triple"],
         writer.ids["relation"],
-        chunks,
+        writer.ids["chunk"] | shown_chunks,
         writer.ids["community"],
-        full,
+        shown_chunks,  # with their whole texts
     )
 
 
 def _shown_chunks(graph, state: State) -> Iterator[int]:
-    """Yield the passages whose texts a screen shows.
+    """Yield the rows of the passages whose texts a screen shows.
 
-    They are the passages among the hits and in the tables, the excerpt, and nodes that stand for
-    passages.
+    They are the passages among the hits and in the tables, the passage of the excerpt that answers,
+    and those for which nodes stand.
     """
     for hits in (state.chunks, *state.waiting):
         yield from hits.items if hits is not None and hits.kind == "chunk" else ()

@@ -1,4 +1,4 @@
-"""Reader of saved states, which checks the data."""
+"""Reader of the states in a snapshot, which checks all values and ids."""
 
 from __future__ import annotations
 
@@ -25,12 +25,21 @@ from core.types import (
     Subgraph,
 )
 
-MAX_SAVED_PATH_HOPS = 64  # most hops of a path
-EARLIER_FIELD_NAMES = {"aside": "waiting"}  # present names by the names of earlier versions
+MAX_SAVED_PATH_HOPS = 64  # of a path
+EARLIER_FIELD_NAMES = {"aside": "waiting"}  # present names of fields, by those of earlier versions
 
 
 class StateReader(plain_data.PlainReader):
-    """Reader of plain data into state objects, by the types that their classes declare."""
+    """Reader of one snapshot, which makes states by the types that their classes declare.
+
+    Shared objects and paths are made once. Methods raise the errors of `PlainReader`, and
+    IndexError for a missing row of a table.
+
+    Parameters
+    ----------
+    snapshot : the data that `core.snapshot.freeze_all` returned.
+    graph : the original graph, an `ExcerptGraph`, or None; see `core.snapshot.thaw_all`.
+    """
 
     def __init__(self, snapshot: Mapping[str, Any], graph):
         readers: dict[Any, Any] = {
@@ -62,6 +71,7 @@ class StateReader(plain_data.PlainReader):
         return state
 
     def _read_items(self, cls: type, data: Mapping[str, Any]) -> Any:
+        """Return an object with `items`, which are ids of its `kind`."""
         value = self.fields(cls, data)
         return replace(value, items=tuple(self._ids(value.kind, value.items).tolist()))
 
@@ -88,7 +98,8 @@ class StateReader(plain_data.PlainReader):
         return Subgraph(self._ids("node", nodes), self._ids("triple", edges), scores)
 
     def _ranking(self, data: Mapping[str, Any]) -> Ranking:
-        item_kind, items = self.value(Kind, data["kind"]), data["items"]
+        item_kind = self.value(Kind, data["kind"])
+        items = data["items"]
         scores = None if data["scores"] is None else tuple(float(score) for score in data["scores"])
         if scores is not None and len(scores) != len(items):
             raise ValueError("scores and items differ in number")
@@ -109,9 +120,9 @@ class StateReader(plain_data.PlainReader):
         return self._paths[row]
 
     def _read_paths(self, columns: Mapping[str, Sequence[int]]) -> list[Path]:
-        """Return the path that ends at each row; see `StateWriter` for the columns."""
+        """Return the path that ends with each row. `StateWriter` describes the columns."""
         paths: list[Path] = []
-        edges = columns["edge"]
+        edges = columns["edge"]  # -1 for the first row of a path, which has only a node
         nodes = self._ids("node", columns["node"]).tolist()
         edge_ids = iter(self._ids("triple", [edge for edge in edges if edge != -1]).tolist())
         for previous_row, node, edge, forward in zip(
@@ -137,7 +148,8 @@ class _IdTranslation:
     """Translation of saved ids to the ids of a graph.
 
     Saved ids are of nodes, triples, relations, passages and communities of the original graph. An
-    `ExcerptGraph` has ids of its own. For the original graph, ids are only checked.
+    `ExcerptGraph` has ids of its own, and arrays of the original ids, in ascending order. For the
+    original graph, ids are only checked.
     """
 
     def __init__(self, graph):
@@ -161,6 +173,7 @@ class _IdTranslation:
             }
 
     def __call__(self, kind: str, values: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Return the ids in the graph. Raises ValueError for one that the graph does not have."""
         if not isinstance(values, np.ndarray) and any(type(value) is not int for value in values):
             raise ValueError(f"a {kind} is not a whole number")
         ids = np.asarray(values, np.int64)
@@ -175,6 +188,7 @@ class _IdTranslation:
 
 
 def _array(data: Mapping[str, Any]) -> np.ndarray:
+    """Return an array that `StateWriter.value` saved."""
     if data["dtype"] not in ("float32", "float64", "int32", "int64", "bool"):
         raise ValueError(f"{data['dtype']!r:.40} is no type of numbers")
     numbers = np.array([float(value) for value in data["values"]])

@@ -1,4 +1,4 @@
-"""Writer of states as plain data that JSON can hold."""
+"""Writer of states as the plain data of a snapshot."""
 
 from __future__ import annotations
 
@@ -21,10 +21,17 @@ SHARED_TABLES = {Subgraph: "subgraphs", Ranking: "rankings", Step: "steps"}
 class StateWriter(plain_data.PlainWriter):
     """Writer of state objects as plain data.
 
-    Shared objects become indices of `tables`, and paths become rows of `paths`. `ids` collects the
-    ids that occur. The row of a path describes its last hop: the row of the path without that hop,
-    the last node, the last edge, and whether the hop follows the direction of its triple. For a
-    path of one node, the row before and the edge are -1.
+    Objects of `SHARED_TABLES` become indices of a table, and paths become rows of `paths`, so that
+    common beginnings of paths are written once.
+
+    Attributes
+    ----------
+    tables : the plain data of shared objects, by the names of `SHARED_TABLES`.
+    paths : columns with a row for the last hop of each path, and of each beginning of a path.
+        `before` is the row of the path without that hop, `node` the last node, `edge` the last
+        edge, and `forward` 1 if the hop follows the direction of its triple. For a path of one
+        node, `before` and `edge` are -1.
+    ids : the ids that occur in the written states, by kind.
     """
 
     def __init__(self) -> None:
@@ -35,12 +42,14 @@ class StateWriter(plain_data.PlainWriter):
         }
         self._rows: dict[tuple, int] = {}  # index of each row of `paths`
         self._path_rows: dict[int, int] = {}  # row of the last hop of a path, by `id` of the path
-        self._table_rows: dict[tuple[str, str], int] = {}  # by table and data as JSON
+        self._table_rows: dict[tuple[str, str], int] = {}  # index by table and data as JSON
         self._shared_rows: dict[int, int] = {}  # index in its table, by `id` of the object
-        self._written: list[Any] = []  # keeps the objects alive, so that no `id` is used again
+        # Shared objects that were written. They stay alive here, so that Python gives no other
+        # object the same `id`.
+        self._written: list[Any] = []
 
     def fields(self, instance: Any) -> dict[str, Any]:
-        """Return the fields of an object that are not at their default."""
+        """Return the fields that are not at their default, and collect ids."""
         if isinstance(instance, ContextTable | AnswerPoint):
             self.ids[instance.kind].update(map(int, instance.items))
         if isinstance(instance, Excerpt):
@@ -50,7 +59,7 @@ class StateWriter(plain_data.PlainWriter):
                 self.ids["node"].update(map(int, getattr(instance, name) or ()))
         fields = super().fields(instance)
         if "seconds" in fields:
-            fields["seconds"] = round(instance.seconds, 6)
+            fields["seconds"] = round(instance.seconds, 6)  # to microseconds
         return fields
 
     def value(self, value: Any) -> Any:
@@ -72,7 +81,7 @@ class StateWriter(plain_data.PlainWriter):
         return super().value(value)
 
     def _shared_row(self, shared: Any) -> int:
-        """Return the index of a shared object in its table, to which it is added at first."""
+        """Return the index of a shared object in its table. It is added if missing."""
         if id(shared) in self._shared_rows:
             return self._shared_rows[id(shared)]
         self._written.append(shared)
@@ -103,8 +112,8 @@ class StateWriter(plain_data.PlainWriter):
     def _ranking(self, ranking: Ranking) -> dict[str, Any]:
         """Return the plain form of a ranking.
 
-        If it has very many triples, only those that are listed are written, with the number of the
-        others.
+        Of a ranking of triples, only those that `Ranking.listed` has are written, and the number of
+        the others.
         """
         left_out = ranking.left_out
         if ranking.kind == "triple":
@@ -121,8 +130,9 @@ class StateWriter(plain_data.PlainWriter):
         return data
 
     def _path_row(self, path: Path) -> int:
-        """Return the row of a path's last hop, for which the missing rows are added."""
-        row = self._path_rows.get(id(path))  # `_written` keeps the object that has the path.
+        """Return the row of a path's last hop. Missing rows are added."""
+        # The path stays alive, and its `id` its own, as an object in `_written` has it.
+        row = self._path_rows.get(id(path))
         if row is None:
             row = self._row_index((-1, path.nodes[0], -1, True))
             for hop in zip(path.nodes[1:], path.edges, path.forward):
@@ -131,20 +141,24 @@ class StateWriter(plain_data.PlainWriter):
         return row
 
     def _row_index(self, path_row: tuple) -> int:
-        """Return the index of a row in the paths, to which it is added at first."""
+        """Return the index of a row of `paths`. The row is added if missing."""
         row = self._rows.get(path_row)
         if row is None:
             row = self._rows[path_row] = len(self._rows)
             for column, number in zip(self.paths.values(), path_row):
                 column.append(int(number))
-            self.ids["node"].add(int(path_row[1]))
-            if path_row[2] >= 0:
-                self.ids["triple"].add(int(path_row[2]))
+            _, node, edge, _ = path_row
+            self.ids["node"].add(int(node))
+            if edge >= 0:
+                self.ids["triple"].add(int(edge))
         return row
 
 
 def _round_scores(scores: Iterable[float] | None) -> list[float | str] | None:
-    """Return scores of `SCORE_DIGITS` digits. One that is not finite becomes a text, for JSON."""
+    """Return scores rounded to `SCORE_DIGITS` significant digits; None for None.
+
+    A score that is not finite becomes a text, as JSON has no such numbers.
+    """
     if scores is None:
         return None
     return [

@@ -93,7 +93,7 @@ def decode_file(
     BadInput : it is blank, no text, or in an encoding that is neither named nor detected.
     """
     check_first_bytes(name, data)
-    text = decode_text(name, data, named=options.encoding, note=note)
+    text = decode_text(name, data, choice=options.encoding, note=note)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         raise BadInput(f"{name} is empty.")

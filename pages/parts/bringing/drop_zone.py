@@ -302,10 +302,10 @@ def _draw_description(
         f"{name}: {reasons[0]}." if reasons and reasons[0] else f"{name}.",
         f"{IMPORT_KINDS[importer.kind].action}.",
     ]
-    if importer.taken:
-        sentences.append(tr("Read: {taken}.", taken=importer.taken))
-    if importer.left:
-        sentences.append(tr("Left out: {left}.", left=importer.left))
+    if importer.contents:
+        sentences.append(tr("Read: {taken}.", taken=importer.contents))
+    if importer.omissions:
+        sentences.append(tr("Left out: {left}.", left=importer.omissions))
     st.caption(plain(" ".join(sentences)))
 
 

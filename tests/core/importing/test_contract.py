@@ -129,13 +129,13 @@ def test_a_cancelled_reading_ends(key):
 @pytest.mark.parametrize("key", KEYS)
 def test_no_more_than_a_limit_is_read(tmp_path, key):
     with pytest.raises(BadInput):
-        IMPORTERS[key].read_file(example(key), most=1)
+        IMPORTERS[key].read_file(example(key), max_bytes=1)
     if key in PACKED and key != EDGELESS:
         data = example(key).read_bytes()
         path = write_copy(key, tmp_path, gzip.compress(data), ".gz")
-        assert IMPORTERS[key].read_file(path, most=len(data)).items
+        assert IMPORTERS[key].read_file(path, max_bytes=len(data)).items
         with pytest.raises(BadInput, match="more than"):
-            IMPORTERS[key].read_file(path, most=len(data) - 1)
+            IMPORTERS[key].read_file(path, max_bytes=len(data) - 1)
 
 
 def test_a_missing_file_gives_an_error_sentence(tmp_path):
@@ -177,6 +177,6 @@ def test_a_hostile_zip_is_read_or_refused(tmp_path, key):
         for name in ("../../evil.txt", "/evil.nt", "C:\\evil.txt", "a\x1b[31m.txt", ".hidden"):
             archive.writestr(name, TEXT)
         archive.writestr("corpus.jsonl", b" " * 1_000_000)
-    read_or_refused(key, path, most=2_000_000)
+    read_or_refused(key, path, max_bytes=2_000_000)
     assert [one.name for one in tmp_path.parent.iterdir() if one.suffix == ".txt"] == []
     assert [one.name for one in tmp_path.iterdir()] == ["evil.zip"]

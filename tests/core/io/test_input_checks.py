@@ -19,7 +19,7 @@ from core.io.input_checks import (
 @pytest.mark.parametrize("value", ["a" * 11, "half \ud83d", None, 3, b"a", ["a"]])
 def test_unfit_text_is_refused_with_its_field(value):
     with pytest.raises(BadInput, match="“graph”"):
-        checked_text(value, "graph", longest=10)
+        checked_text(value, "graph", limit=10)
 
 
 @pytest.mark.parametrize("value", [True, 0, 11, -1, 2.0, float("nan"), "5", None, 10**400])

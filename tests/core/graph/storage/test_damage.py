@@ -106,7 +106,7 @@ def test_a_damaged_graph_affects_no_other_graph(tmp_path, monkeypatch):
 
 
 def test_damage_found_later_is_reported_at_every_use(stored_graph, monkeypatch):
-    monkeypatch.setattr(digests, "MAX_BYTES_CHECKED_NOW", 0)
+    monkeypatch.setattr(digests, "MAX_BYTES_CHECKED_ON_OPENING", 0)
     flip(stored_graph.data_folder / "tails.npy", 0.9)
     graph = Graph.open(stored_graph.folder)  # Opens without reading the large files.
     graph.digest_check.start()
@@ -125,7 +125,7 @@ def test_damage_found_later_is_reported_at_every_use(stored_graph, monkeypatch):
 
 
 def test_a_large_graph_is_read_once_a_process(stored_graph, monkeypatch):
-    monkeypatch.setattr(digests, "MAX_BYTES_CHECKED_NOW", 0)
+    monkeypatch.setattr(digests, "MAX_BYTES_CHECKED_ON_OPENING", 0)
     time.sleep(1.1 * digests.TICK_NANOSECONDS / 1e9)
     digests.check_digests(stored_graph.data_folder)
     assert Graph.open(stored_graph.folder).digest_check.is_done
