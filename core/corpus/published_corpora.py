@@ -418,4 +418,6 @@ def _read_sets(
 
 
 def _read_questions(path: FilePath, name: str, gold_keys: Sequence[str] = ()) -> QuestionFile:
-    return read_question_file(path, name, max_bytes=MAX_PUBLISHED_BYTES, gold=(*GOLD_KEYS, *gold_keys))
+    return read_question_file(
+        path, name, max_bytes=MAX_PUBLISHED_BYTES, gold=(*GOLD_KEYS, *gold_keys)
+    )
