@@ -44,6 +44,7 @@ class ReadingDefaults:
     group_variance: float = 0.025
     word_variance: float = 0.44
     token_variance: float = 0.45
+    estimate_variance: float = 1.0  # of estimated scores
     length_variance: float = 0.03
     noise_variance: float = 0.008
     word_variance_alone: float = 1.0  # word variance if there are no token vectors
@@ -101,44 +102,62 @@ def format_count(number: int, unit: str) -> str:
     return f"1 {'entity' if unit == 'node' else unit}"
 
 
+@dataclass(frozen=True, eq=False)
+class TextEstimates:
+    """Cheap vectors of texts, float [n, d], and estimates of their scores, float [n].
+
+    `scores` is None without such estimates.
+    """
+
+    vectors: np.ndarray
+    scores: np.ndarray | None = None
+
+
+Estimate = Callable[[Sequence[str]], TextEstimates]
+
+
 class Expectation:
     """Prediction of the best unread texts from the scores of those that were read.
 
-    It is a Gaussian process: score = mean + group + words + tokens + length + noise, with
-    independent normal priors. `READING_DEFAULTS` has their relative variances; the mean and the
-    common scale are estimated from the scores. The prediction depends only on the texts, their
-    groups, the token vectors and the scores.
+    It is a Gaussian process: score = mean + group + words + tokens + estimated score + length +
+    noise, with independent normal priors. `READING_DEFAULTS` has their relative variances; the mean
+    and the common scale are estimated from the scores. The prediction depends only on the texts,
+    their groups, their estimates and the scores.
 
     Parameters
     ----------
     texts : the candidates.
     groups : int [n]; equal for candidates that are alike. None without groups.
-    tokens : returns cheap vectors of texts, float [n, d], such as the means of their input vectors.
-        None to predict from words alone.
+    estimate : returns cheap vectors of texts, such as the means of their input vectors, and perhaps
+        estimates of their scores. None to predict from words alone.
     """
 
     def __init__(
         self,
         texts: Sequence[str],
         groups: np.ndarray | None,
-        tokens: Callable[[Sequence[str]], np.ndarray] | None = None,
+        estimate: Estimate | None = None,
     ):
         self._texts = texts
         self._groups = groups
-        self._get_tokens = tokens
+        self._estimate = estimate
 
     @cached_property
     def _tokens(self) -> np.ndarray | None:
-        """The scaled token vectors, float64 [n, d]; None without them."""
-        if self._get_tokens is None:
+        """The scaled estimates of the texts, float64 [n, d or d + 1]; None without them."""
+        if self._estimate is None:
             return None
-        tokens = _standardize(self._get_tokens(self._texts))
-        return np.sqrt(READING_DEFAULTS.token_variance) * tokens
+        estimates = self._estimate(self._texts)
+        tokens = np.sqrt(READING_DEFAULTS.token_variance) * _standardize(estimates.vectors)
+        if estimates.scores is None:
+            return tokens
+        scores = _standardize(estimates.scores[:, None])
+        return np.hstack([tokens, np.sqrt(READING_DEFAULTS.estimate_variance) * scores])
 
     @cached_property
     def _features(self) -> csr_matrix:
         word_variance = READING_DEFAULTS.word_variance
-        if self._get_tokens is None:
+        if self._estimate is None:
             word_variance = READING_DEFAULTS.word_variance_alone
         return make_features(self._texts, self._groups, word_variance)
 
@@ -305,14 +324,14 @@ class CandidateScores:
     ----------
     task : the question, limits, and the preview.
     texts : the candidates.
-    tokens : returns cheap vectors of texts, float [n, d]; None without such vectors.
+    estimate : returns cheap vectors of texts, and perhaps their scores; None without such.
     """
 
     def __init__(
         self,
         task: Task,
         texts: Sequence[str],
-        tokens: Callable[[Sequence[str]], np.ndarray] | None = None,
+        estimate: Estimate | None = None,
     ):
         self._slots: dict[str, list[int]] = {}  # positions of each distinct text
         for position, text in enumerate(texts):
@@ -324,7 +343,7 @@ class CandidateScores:
         self.scores = np.full(len(texts), np.nan)  # float64 [n]; NaN for unread texts
         self.is_scored = np.zeros(len(texts), bool)
         self._task = task
-        self._tokens = tokens
+        self._estimate = estimate
         self._n_read = 0
         self._best_score = -np.inf
         self._best_text = ""
@@ -410,7 +429,7 @@ class CandidateScores:
         groups = task.groups
         if groups is not None:  # each earlier text is a group of its own
             groups = np.concatenate([_number_groups(groups[first_positions]), old_rows])
-        expectation = Expectation(texts, groups, self._tokens)
+        expectation = Expectation(texts, groups, self._estimate)
         best = task.n_best or number
         round_size = min(
             READING_DEFAULTS.max_round_texts, READING_DEFAULTS.round_texts_per_result * best

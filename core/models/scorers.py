@@ -7,14 +7,15 @@ import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol, TypeGuard
+from functools import partial
+from typing import Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
 from core.errors import BadParameter
 from core.languages.terms import search_terms
 from core.models.base import Choice, Encoder, Task, question_vectors
-from core.models.reading_order import CandidateScores, format_count
+from core.models.reading_order import CandidateScores, TextEstimates, format_count
 from core.runtime.meter import count_time
 from core.types import Usage
 from core.watch import NO_WATCH, Watch
@@ -120,6 +121,18 @@ class TokenEncoder(Protocol):
         ...
 
 
+@runtime_checkable
+class EstimatingEncoder(Protocol):
+    """An encoder that estimates the scores of texts before it reads them."""
+
+    def estimate_texts(self, texts: Sequence[str], query: np.ndarray) -> TextEstimates:
+        """Return cheap vectors of texts, and perhaps estimates of their cosines with a query.
+
+        `query` is the query's unit vector, float [d].
+        """
+        ...
+
+
 class BaseScorer(ABC):
     """Base class of scorers, which chooses the best candidates by `score`."""
 
@@ -183,8 +196,11 @@ class EncoderScorer(BaseScorer):
         if not len(texts):
             return np.zeros(0)
         encoder = self.encoder
-        reading = CandidateScores(task, texts, getattr(encoder, "input_vectors", None))
         query = question_vectors(encoder, [task.query], task.watch)[0].astype(np.float64)
+        estimate = None
+        if isinstance(encoder, EstimatingEncoder):
+            estimate = partial(encoder.estimate_texts, query=query)
+        reading = CandidateScores(task, texts, estimate)
 
         def record(part: list[str], vectors: np.ndarray) -> None:
             # Each row is computed separately. In a matrix product, digits depend on the batch.

@@ -15,6 +15,7 @@ Further commands have options of their own, which their `--help` explains, as do
 - `server` measures how fast a server answers.
 - `updates` measures the cost of changed documents for a graph, `peers` that of other programs.
 - `quick` measures the losses and savings of quick lines.
+- `static_vectors` fits the static vectors that predict what an encoder scores best.
 - `install` measures the size of a clean install of the wheel.
 - `neighbours` measures the search over millions of vectors.
 - `gold` compares extracted graphs with a hand-made gold standard.
@@ -64,6 +65,7 @@ APART = (
     "updates",
     "peers",
     "quick",
+    "static_vectors",
     "install",
     "neighbours",
     "gold",

@@ -28,6 +28,8 @@ from core.models.encoders.saved_vectors import (
     to_half_precision,
     to_unit_vectors,
 )
+from core.models.encoders.static_vectors import SHIPPED_STATIC_VECTORS, StaticVectors
+from core.models.reading_order import TextEstimates
 from core.models.weights import weights_digest
 from core.runtime.meter import count_time, first_requests, record_saved_time
 from core.runtime.slots import Slots
@@ -197,15 +199,21 @@ class MiniLMEncoder:
                 yield positions[text], vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
     def input_vectors(self, texts: Sequence[str]) -> np.ndarray:
-        """Return the mean of each text's input embeddings, randomly projected to float32 [n, 96].
+        """Return the mean of each text's input embeddings, projected to float32 [n, 96].
 
-        Input embeddings are the vectors of tokens before the first layer. This is hundreds of times
-        cheaper than `encode`. Such vectors hardly tell which texts answer a question, but well
-        which texts are alike.
+        Input embeddings are the vectors of tokens before the first layer. The projection is that of
+        the static vectors, or random for weights without them. This is hundreds of times cheaper
+        than `encode`. The vectors show which texts are alike.
+        """
+        return self.token_means(texts, self._input_table)
+
+    def token_means(self, texts: Sequence[str], table: np.ndarray) -> np.ndarray:
+        """Return the mean row of each text's tokens in a table of the vocabulary.
+
+        `table` is float [vocabulary, d], and the result float [n, d].
         """
         if not self.loaded:
             self.load()
-        table = self._input_table
         ids = self._tokenize(texts)
         if not ids:
             return table[:0]
@@ -213,15 +221,37 @@ class MiniLMEncoder:
         starts = np.cumsum([0, *lengths[:-1]])
         return np.add.reduceat(table[np.concatenate(ids)], starts) / lengths[:, None]
 
+    def estimate_texts(self, texts: Sequence[str], query: np.ndarray) -> TextEstimates:
+        """Return cheap vectors of texts and, with static vectors, their cosines with a query.
+
+        `query` is the query's unit vector, float [d].
+        """
+        vectors = self.input_vectors(texts)
+        if self._static_vectors is None:
+            return TextEstimates(vectors)
+        return TextEstimates(vectors, self._static_vectors.cosines(vectors, query))
+
     @cached_property
-    def _input_table(self) -> np.ndarray:
-        """Centred unit vectors of the whole vocabulary, projected, float32 [vocabulary, 96]."""
+    def _static_vectors(self) -> StaticVectors | None:
+        """The shipped static vectors; None if they were fitted to other weights."""
+        return StaticVectors.open(SHIPPED_STATIC_VECTORS, weights_digest(self.folder))
+
+    def input_embeddings(self) -> np.ndarray:
+        """Return centred unit embeddings of the whole vocabulary, float32 [vocabulary, d]."""
         from safetensors import safe_open
 
         with safe_open(str(self.folder / "model.safetensors"), "numpy") as weights:
             words = weights.get_tensor("embeddings.word_embeddings.weight").astype(np.float32)
         words -= words.mean(axis=0)
         words /= np.maximum(np.linalg.norm(words, axis=1, keepdims=True), 1e-6)
+        return words
+
+    @cached_property
+    def _input_table(self) -> np.ndarray:
+        """The projected input embeddings of the whole vocabulary, float32 [vocabulary, 96]."""
+        words = self.input_embeddings()
+        if self._static_vectors is not None:
+            return words @ self._static_vectors.projection
         projection_shape = (words.shape[1], INPUT_VECTOR_NUMBERS)
         return words @ np.random.default_rng(0).standard_normal(projection_shape, np.float32)
 
