@@ -135,7 +135,10 @@ def unpack_beir(file: FilePath, folder: FilePath) -> FilePath | None:
 
 
 def _root_folder(members: Iterable[str]) -> str | None:
-    """Return the folder in a zip that has documents and queries; None if there is none."""
+    """Return the folder in a zip that has documents and queries.
+
+    The result is None if there is none.
+    """
     names = list(members)
     for name in names:
         folder, _, file_name = name.rpartition("/")
@@ -189,9 +192,10 @@ def _document(file: FilePath, where: str, row: Mapping[str, Any]) -> Document:
 
 
 def _gold_questions(file: FilePath, texts: Mapping[str, str], documents: set[str]) -> QuestionFile:
-    """Return the questions of a file of judgements, with sentences on what was left out.
+    """Return the questions of a file of judgements.
 
-    `texts` holds the text of each query by its id, and `documents` the ids of the documents.
+    Its notes say what was left out. `texts` holds the text of each query by its id, and `documents`
+    the ids of the documents.
     """
     gold: dict[str, list[str]] = {}
     unknown_ids: dict[str, list[str]] = {"query": [], "document": []}
@@ -245,7 +249,10 @@ def _judgements_of_rows(file: FilePath) -> Iterator[Judgement]:
 
 
 def _first_value(row: Mapping[str, Any], keys: Sequence[str]) -> Any:
-    """Return the value of the first key that a row has; None if it has none."""
+    """Return the value of the first key that a row has.
+
+    The result is None if it has none.
+    """
     for key in keys:
         if key in row:
             return row[key]

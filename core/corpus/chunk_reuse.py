@@ -1,7 +1,8 @@
-"""Reuse of the chunks of an earlier build, so that only new or changed documents are cut.
+"""Reuse of the chunks of an earlier build.
 
-A document is recognised by the digest of its content. The chunks are those of a saved graph, next
-to which `CHUNKED_DOCUMENTS_FILE` records the documents that they belong to.
+Only new or changed documents are cut. A document is recognised by the digest of its content. The
+chunks are those of a saved graph, next to which `CHUNKED_DOCUMENTS_FILE` records the documents that
+they belong to.
 """
 
 from __future__ import annotations

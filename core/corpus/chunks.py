@@ -278,7 +278,10 @@ def _cuts(text: str, spans: np.ndarray) -> np.ndarray:
 
 
 def _slices(text: str, size: int) -> Iterator[tuple[int, int, int]]:
-    """Yield slices of at most `size` characters that begin at a word and have no outer blanks."""
+    """Yield slices of at most `size` characters.
+
+    They begin at a word and have no outer blanks.
+    """
     start, n = 0, len(text)
     while start < n:
         if text[start].isspace():

@@ -1,7 +1,7 @@
-"""Import of documents and questions into a person's own corpus, from files or a published set.
+"""Import of documents and questions into a person's own corpus.
 
-The command line and the pages both use it. Gold passages of the questions are named by the ids of
-the corpus's documents.
+They come from files or a published set. The command line and the pages both use it. Gold passages
+of the questions are named by the ids of the corpus's documents.
 """
 
 from __future__ import annotations

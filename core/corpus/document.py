@@ -1,4 +1,4 @@
-"""A document of a corpus, and the origin of the file from which it was read."""
+"""A document of a corpus, and the origin of its file."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Place = tuple[int, str]  # offset in characters, and the label that applies from
 
 @dataclass(frozen=True)
 class Document:
-    """A text with an id that does not change while it is in its corpus.
+    """A text with a fixed id in its corpus.
 
-    `source` names its origin, such as a file. `places` are pairs of an offset in characters and a
-    label, in the order of the offsets. A label, such as a page or a heading, applies from its
-    offset up to the next label.
+    The id does not change while the text is in the corpus. `source` names its origin, such as a
+    file. `places` are pairs of an offset in characters and a label, in the order of the offsets. A
+    label, such as a page or a heading, applies from its offset up to the next label.
 
     >>> from core.corpus import Document
     >>> book = Document("book", "Once. And then. The end.", places=((0, "page 1"), (16, "page 2")))
@@ -39,7 +39,9 @@ class Document:
 
     @property
     def heading(self) -> str:
-        """The title as given to encoders and language models; empty if it is the file's name.
+        """The title as given to encoders and language models.
+
+        It is empty if it is the file's name.
 
         >>> from core.corpus import Document
         >>> Document("p1.txt", "Once.", "p1", "p1.txt").heading

@@ -129,7 +129,10 @@ def read_content(
 
 
 def _check_format(format: str, n_files: int) -> None:
-    """Check that there is such a format, and one file if it is a published format."""
+    """Check that there is such a format.
+
+    If it is a published format, there must be one file.
+    """
     if format == FILES_FORM:
         return
     if format not in FORM_READERS:
@@ -157,7 +160,10 @@ def _published_file(
 
 
 def _add_links(content: FileContent, published: _PublishedFile, has_judgements: bool) -> None:
-    """Add the links of a BEIR folder, with a note if it has no judgements."""
+    """Add the links of a BEIR folder.
+
+    A note is added if it has no judgements.
+    """
     content.links += read_folder_links(published.path)
     if not has_judgements:
         content.notes.append(
@@ -167,7 +173,10 @@ def _add_links(content: FileContent, published: _PublishedFile, has_judgements: 
 
 
 def _unpack_folder(file: Path, folder: Path) -> Path | None:
-    """Unpack the BEIR folder of a zip and return it; None for any other file."""
+    """Unpack the BEIR folder of a zip and return it.
+
+    The result is None for any other file.
+    """
     if file.suffix.lower() != ".zip" or not file.is_file():
         return None
     try:
@@ -190,7 +199,10 @@ def _rename_sets(
 
 
 def _unused_name(name: str, existing: Container[str]) -> str:
-    """Return a name, with a number after it if there is such a set already."""
+    """Return a name that no existing set has.
+
+    A number is added after the name if there is such a set already.
+    """
     numbered = (f"{name}-{number}" for number in count(2))
     return next(each for each in chain([name], numbered) if each not in existing)
 

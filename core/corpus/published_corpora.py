@@ -290,11 +290,12 @@ class _PageTexts:
 def read_passage_rows(
     path: FilePath, sets: QuestionSetFiles, watch: Watch, builder: TitledDocuments
 ) -> PublishedContent:
-    """Read rows with a title and a text, each a document with its title as id.
+    """Read rows with a title and a text as documents.
 
-    HippoRAG's corpora and MultiHop-RAG's have this form. The id of a row without a title is that of
-    its id column. Columns are found by their usual names. Questions come from a separate file, else
-    from the same rows: `question`, `answer` or `answers` if known, and the gold documents.
+    Each row is a document with its title as id. HippoRAG's corpora and MultiHop-RAG's have this
+    form. The id of a row without a title is that of its id column. Columns are found by their usual
+    names. Questions come from a separate file, else from the same rows: `question`, `answer` or
+    `answers` if known, and the gold documents.
 
     Parameters
     ----------
@@ -410,9 +411,10 @@ QUESTION_FORMS = frozenset(
 def _read_sets(
     path: FilePath, sets: QuestionSetFiles, gold_keys: Sequence[str] = ()
 ) -> dict[str, QuestionFile]:
-    """Read the questions of each set from its own file, else from the corpus's file at `path`.
+    """Read the questions of each set.
 
-    Their gold documents are found under the usual keys and under further `gold_keys`.
+    They come from the set's own file, else from the corpus's file at `path`. Their gold documents
+    are found under the usual keys and under further `gold_keys`.
     """
     return {name: _read_questions(file or path, name, gold_keys) for name, file in sets.items()}
 

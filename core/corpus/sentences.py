@@ -78,7 +78,10 @@ def _is_sentence_end(text: str, match: re.Match[str], code: str) -> bool:
 
 @cache
 def _unfinished_patterns(code: str) -> tuple[re.Pattern[str], ...]:
-    """Return patterns of words after which a full stop does not end a sentence in a language."""
+    """Return patterns of words before a full stop inside a sentence.
+
+    After these words, a full stop does not end a sentence in the language.
+    """
     patterns = [ABBREVIATION]
     entry = language(code)
     if entry is not None and entry.abbreviations:

@@ -86,7 +86,9 @@ class IdLists:
         return np.diff(self.indptr)
 
     def concat_rows(self, rows: np.ndarray) -> np.ndarray:
-        """Return the ids of some rows, in the order of `rows`, as one array, int64.
+        """Return the ids of some rows as one array.
+
+        The array is int64 and follows the order of `rows`.
 
         >>> from core.graph.columns import IdLists
         >>> IdLists.from_lists([[1], [], [0, 2]]).concat_rows(np.array([2, 0])).tolist()
@@ -122,7 +124,9 @@ class IdLists:
         return [self[row].tolist() for row in range(len(self))]
 
     def filter_ids(self, mask: np.ndarray) -> IdLists:
-        """Keep the ids for which `mask`, bool by id, is True, and renumber them from 0.
+        """Keep the ids for which `mask` is True, and renumber them.
+
+        `mask` is bool by id. New ids count from 0.
 
         >>> from core.graph.columns import IdLists
         >>> IdLists.from_lists([[0, 1], [2], [1]]).filter_ids(np.array([True, False, True])).to_lists()
@@ -132,14 +136,19 @@ class IdLists:
         return IdLists(row_offsets(is_included)[self.indptr], new_ids[self.ids[is_included]])
 
     def invert(self, n: int) -> IdLists:
-        """Return for each id from 0 to `n` - 1 the rows that contain it, ascending."""
+        """Return the rows that contain each id from 0 to `n` - 1.
+
+        The rows of an id are ascending.
+        """
         order = np.argsort(self.ids, kind="stable")
         rows = np.repeat(np.arange(len(self)), self.counts)[order]
         return IdLists(row_offsets(np.bincount(self.ids, minlength=n)), rows)
 
 
 def row_offsets(counts: np.ndarray | Sequence[int]) -> np.ndarray:
-    """Return the CSR offsets, int64 [n + 1], of n rows with these numbers of entries.
+    """Return the CSR offsets of rows with these numbers of entries.
+
+    The offsets of n rows are int64 [n + 1].
 
     >>> from core.graph.columns import row_offsets
     >>> row_offsets([2, 0, 3]).tolist()
@@ -227,7 +236,10 @@ class Table:
         return name in self.names
 
     def text(self, name: str, row: int) -> str:
-        """Return the text of a row; an empty text if the table has no such column."""
+        """Return the text of a row.
+
+        The text is empty if the table has no such column.
+        """
         return self.arrow.column(name)[int(row)].as_py() if self.has_column(name) else ""
 
     def texts(self, name: str, rows: Iterable[int] | None = None) -> list[str]:
@@ -255,7 +267,10 @@ class Table:
         return IdLists(column.offsets.to_numpy(), column.values.to_numpy())
 
     def with_columns(self, **columns: Sequence[Any] | np.ndarray | IdLists) -> Table:
-        """Return the table with these columns added; a column of the same name is replaced."""
+        """Return the table with these columns added.
+
+        A column of the same name is replaced.
+        """
         new_columns, arrow = Table.from_columns(**columns).arrow, self.arrow
         for name in new_columns.column_names:
             if name in arrow.column_names:
@@ -264,7 +279,10 @@ class Table:
         return Table(arrow)
 
     def drop_column(self, name: str) -> Table:
-        """Return the table without a column; the table itself if it has no such column."""
+        """Return the table without a column.
+
+        This is the table itself if it has no such column.
+        """
         return Table(self.arrow.drop_columns([name])) if self.has_column(name) else self
 
     def replace_ids(self, name: str, rows: IdLists) -> Table:
@@ -433,7 +451,9 @@ class Columns:
 
     @property
     def has_texts(self) -> bool:
-        """True if the graph was extracted from texts, so that it has chunks or communities.
+        """True if the graph was extracted from texts.
+
+        Such a graph has chunks or communities.
 
         >>> from core.graph.columns import Columns, Table
         >>> Columns(nodes=Table.from_columns(type=["person"])).has_texts

@@ -1,7 +1,8 @@
-"""Comparison of two graphs extracted from the same texts, by the names of their nodes.
+"""Comparison of two graphs extracted from the same texts.
 
-It finds the entities and links that only one graph has, and pairs of similar names. The
-pages use it to compare two builds of one corpus.
+The graphs are compared by the names of their nodes. The module finds the entities and links that
+only one graph has, and pairs of similar names. The pages use it to compare two builds of one
+corpus.
 """
 
 from __future__ import annotations
@@ -90,11 +91,11 @@ def compare_graphs(first: KnowledgeGraph, second: KnowledgeGraph) -> GraphDiffer
 
 @dataclass(frozen=True, eq=False)
 class GraphUnion:
-    """Union of the nodes of two graphs; nodes with the same name are one node.
+    """Union of the nodes of two graphs.
 
-    `names` holds, for each graph, its name of each node of the union, empty if it lacks the node.
-    `pairs` holds, for each graph, the pairs of nodes that it connects. A pair is two positions in
-    `names`, the smaller one first.
+    Nodes with the same name are one node. `names` holds, for each graph, its name of each node of
+    the union, empty if it lacks the node. `pairs` holds, for each graph, the pairs of nodes that it
+    connects. A pair is two positions in `names`, the smaller one first.
     """
 
     names: tuple[list[str], list[str]]
@@ -135,10 +136,10 @@ def unite_graphs(first: KnowledgeGraph, second: KnowledgeGraph, limit: int) -> G
 
 
 def comparison_key(name: str) -> str:
-    """Return the normalised form of a name, by which names of two graphs are compared.
+    """Return the normalised form of a name.
 
-    Differences of case, typography, accents and punctuation around words are removed. A name of
-    punctuation alone stays.
+    Names of two graphs are compared in this form. Differences of case, typography, accents and
+    punctuation around words are removed. A name of punctuation alone stays.
 
     >>> from core.graph.difference import comparison_key
     >>> comparison_key("  Émile  ZOLA. "), comparison_key("O’Brien") == comparison_key("o'brien"), comparison_key("北京")

@@ -329,9 +329,10 @@ class _GraphEditor:
         )
 
     def _build_tables(self, nodes: np.ndarray, edges: np.ndarray) -> tuple[Columns, np.ndarray]:
-        """Return the tables of the edited graph, and the rows of its communities in the original.
+        """Return the tables of the edited graph.
 
-        `nodes` and `edges` are the remaining rows. Communities without members are dropped.
+        The second result holds the rows of its communities in the original. `nodes` and `edges` are
+        the remaining rows. Communities without members are dropped.
         """
         columns, tables = self._graph.columns, dict[str, Table | None]()
         for name, rows in {"nodes": nodes, "edges": edges}.items():
@@ -362,9 +363,10 @@ class _GraphEditor:
         return table
 
     def _merge_columns(self, table: Table, nodes: np.ndarray) -> Table:
-        """Add the chunks and descriptions of merged nodes to the nodes they were merged into.
+        """Add the chunks and descriptions of merged nodes to their targets.
 
-        `nodes` are the remaining nodes, the rows of `table`.
+        The target of a node is the one it was merged into. `nodes` are the remaining nodes, the
+        rows of `table`.
         """
         source, new_columns = self._graph.columns.nodes, dict[str, list[Any]]()
         assert source is not None  # `table` is a part of it

@@ -13,10 +13,11 @@ from core.graph.texts import chunks_of, n_chunks
 
 @dataclass(frozen=True, eq=False)
 class ChunkAdditions:
-    """Nodes and edges that one chunk mentions, split by whether an earlier chunk mentions them.
+    """Nodes and edges that one chunk mentions.
 
-    `new_nodes` are the nodes that no earlier chunk mentions, `known_nodes` the others, and
-    likewise for the edges. All are int64 ids. Nodes are ordered by (-degree, id), edges by id.
+    They are split by whether an earlier chunk mentions them. `new_nodes` are the nodes that no
+    earlier chunk mentions, `known_nodes` the others, and likewise for the edges. All are int64 ids.
+    Nodes are ordered by (-degree, id), edges by id.
     """
 
     new_nodes: np.ndarray
@@ -54,9 +55,9 @@ class GraphGrowth:
         return self._sizes("edges")
 
     def first_chunks(self, kind: str) -> np.ndarray:
-        """Return the first chunk that mentions each row of `kind`, int64; -1 if none does.
+        """Return the first chunk that mentions each row of `kind`.
 
-        `kind` is “nodes” or “edges”.
+        The result is int64; -1 if no chunk does. `kind` is “nodes” or “edges”.
         """
         return self._first[kind]
 
@@ -79,7 +80,10 @@ class GraphGrowth:
 
 
 def _first_chunks(graph: KnowledgeGraph, kind: str) -> np.ndarray:
-    """Return the row of the first chunk that mentions each node or edge, int64; -1 if none does."""
+    """Return the first chunk that mentions each node or edge.
+
+    The result is the row of the chunk, int64; -1 if no chunk does.
+    """
     rows = chunks_of(graph, kind)
     first_chunk = np.full(len(rows), -1, np.int64)
     mentioned = np.flatnonzero(rows.counts)

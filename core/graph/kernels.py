@@ -34,7 +34,7 @@ def _degree(node, mask, out_indptr, in_indptr):
 
 @njit(cache=True, nogil=True, inline="always")
 def _gather(node, values, mask, out_indptr, tails, in_indptr, in_heads):
-    """Return the sum of `values` over the nodes from which a step leads to `node`."""
+    """Sum `values` over the nodes from which a step leads to `node`."""
     total = 0.0
     if mask & 1:
         for index in range(in_indptr[node], in_indptr[node + 1]):
@@ -153,10 +153,11 @@ def _subtract_flow(result, values, damping, out_indptr, tails):
 
 @njit(cache=True, nogil=True)
 def fill_scores(scores, nodes, damping, mask, out_indptr, tails, in_indptr, in_heads):
-    """Score the nodes without a score, in turn, by the mass that flows to them in one step.
+    """Score the nodes without a score, in turn.
 
-    A score of 0 means none. `scores` is changed in place, so a new score counts for the nodes that
-    follow in `nodes`. A new score is always above zero.
+    The new score is the mass that flows to the node in one step. A score of 0 means none. `scores`
+    is changed in place, so a new score counts for the nodes that follow in `nodes`. A new score is
+    always above zero.
     """
     for node in nodes:
         if scores[node] > 0.0:
@@ -259,11 +260,12 @@ def structural_scores(nodes, indptr, neighbour_ids):
 
 @njit(cache=True, nogil=True)
 def least_path_sums(target, weights, indptr, neighbour_ids):
-    """Return the least sum of node weights on a shortest path from each node to `target`.
+    """Return the least node-weight sums of shortest paths to `target`.
 
-    The result is float64 [n]. Of all paths with the fewest hops, the one with the least sum of
-    weights counts. The weight of `target` itself is left out, the weight of the start is included.
-    Nodes without a path to `target` get infinity.
+    There is one sum for each node from which a path starts. The result is float64 [n]. Of all paths
+    with the fewest hops, the one with the least sum of weights counts. The weight of `target`
+    itself is left out, the weight of the start is included. Nodes without a path to `target` get
+    infinity.
     """
     n = len(indptr) - 1
     sums = np.full(n, np.inf)

@@ -27,7 +27,9 @@ def top_k(ids: np.ndarray, scores: np.ndarray, keep: int) -> tuple[np.ndarray, n
 
 
 def round_scores(scores: np.ndarray) -> np.ndarray:
-    """Round off the last bits of scores, so that floating-point noise does not break ties.
+    """Round off the last bits of scores.
+
+    Floating-point noise then does not break ties.
 
     >>> from core.graph.order import round_scores
     >>> a, b = round_scores(np.array([0.1 + 0.2, 0.3]))

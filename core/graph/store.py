@@ -154,7 +154,9 @@ class Graph(KnowledgeGraph):
         return graph
 
     def check_digests(self) -> None:
-        """Start the background check of a large store, if it has not been started yet.
+        """Start the background check of a large store.
+
+        It is not started twice.
 
         Raises
         ------
@@ -191,7 +193,10 @@ class Graph(KnowledgeGraph):
 
     @property
     def numbered(self) -> bool:
-        """True if no names are stored, so that the name of a node is its number."""
+        """True if no names are stored.
+
+        The name of a node is then its number.
+        """
         return len(self.name_offsets) == 1
 
     def node_name(self, node: int) -> str:
@@ -343,7 +348,10 @@ def row_entries(indptr: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def arrays_of(data: FilePath, load: Callable[[FilePath], np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the `STORE_ARRAYS` of a store by name; `load` reads a file of its data folder."""
+    """Return the `STORE_ARRAYS` of a store by name.
+
+    `load` reads a file of its data folder.
+    """
     offsets = load(data / OFFSETS_FILE) if (data / OFFSETS_FILE).exists() else None
     sides = {} if offsets is None else {"out_indptr": offsets[:, 0], "in_indptr": offsets[:, 1]}
     return {key: sides[key] if key in sides else load(data / f"{key}.npy") for key in STORE_ARRAYS}

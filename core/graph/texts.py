@@ -37,9 +37,10 @@ def chunk_nodes(graph: KnowledgeGraph, nodes: Ids) -> dict[int, int]:
 
 
 def has_chunk_nodes(graph: KnowledgeGraph) -> bool:
-    """Return whether some nodes of the graph are chunks, as in trees and passage graphs.
+    """Return whether some nodes of the graph are chunks.
 
-    The nodes of trees and passage graphs have levels, unlike those of a knowledge graph.
+    They are chunks in trees and passage graphs. The nodes of trees and passage graphs have levels,
+    unlike those of a knowledge graph.
     """
     table = graph.columns.nodes
     return table is not None and table.has_column("chunks") and table.has_column("level")
@@ -118,9 +119,9 @@ def relation_labels(graph: KnowledgeGraph, edges: Ids, name_alone: bool = False)
 
 
 def relation_names(graph: KnowledgeGraph, edges: Ids) -> list[str]:
-    """Return the relation name of each edge, empty if the graph has only one relation.
+    """Return the relation name of each edge.
 
-    A single relation carries no information.
+    Names are empty if the graph has only one relation. A single relation carries no information.
     """
     if graph.n_relations < 2:
         return [""] * len(edges)
@@ -202,7 +203,10 @@ def hit_titles(graph: KnowledgeGraph, kind: str, ids: Ids) -> list[str]:
 
 
 def community_text(graph: KnowledgeGraph, row: int) -> str:
-    """Return the report of a community, or the names of its first members if it has none."""
+    """Return the report of a community.
+
+    If it has none, the names of its first members are returned.
+    """
     table = graph.columns.communities
     if table is None:
         return ""
@@ -244,7 +248,10 @@ def n_communities(graph: KnowledgeGraph) -> int:
 
 
 def edge_weights(graph: KnowledgeGraph) -> np.ndarray | None:
-    """Return the weight of each edge, float64 [n_edges] and above 0, or None if they have none."""
+    """Return the weight of each edge, or None if edges have none.
+
+    The weights are float64 [n_edges] and above 0.
+    """
     table = graph.columns.edges
     if table is None or not table.has_column("weight"):
         return None

@@ -1,6 +1,7 @@
-"""Comparison of a corpus's present documents with those of the tool index opened for it.
+"""Comparison of a corpus's present documents with those of an index.
 
-Documents may be added, changed or removed after an index was opened. Its graph does not know them.
+The index is that of a tool, opened for the corpus. Documents may be added, changed or removed after
+an index was opened. Its graph does not know them.
 """
 
 from __future__ import annotations
@@ -39,11 +40,16 @@ class IndexCoverage:
 
     @property
     def is_complete(self) -> bool:
-        """True if the corpus still has all documents of the index with the same texts."""
+        """True if the corpus still has all documents of the index.
+
+        Their texts must be the same.
+        """
         return not self.changed and not self.removed
 
     def sentence(self) -> str:
-        """Return a sentence on what the index does not cover; empty if it covers all.
+        """Return a sentence on what the index does not cover.
+
+        The sentence is empty if it covers all.
 
         >>> from core.corpus.indexes.coverage import IndexCoverage
         >>> IndexCoverage("LightRAG", 2, n_other_documents=1).sentence()

@@ -99,7 +99,10 @@ def _unzip(file: FileSource) -> bytes:
 
 
 class _GzipFile:
-    """A file with the suffix of gzip added to its name, so that it is unpacked."""
+    """A file with the suffix of gzip added to its name.
+
+    The suffix causes it to be unpacked.
+    """
 
     def __init__(self, file: FileSource):
         self.name, self.size, self.open = f"{file.name}.gz", file.size, file.open

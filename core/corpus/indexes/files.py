@@ -26,10 +26,11 @@ Row = Mapping[str, Any]
 
 
 def files_at_path(path: Path) -> tuple[dict[str, FileSource], list[str]]:
-    """Return the files of a folder, zip or single path, by their paths within it.
+    """Return the files of a folder, zip or single path.
 
-    Also returns a sentence for each thing that is left out: symbolic links, and paths in a zip that
-    lead out of it. Raises BadInput if there is no such file or folder, or it holds too many files.
+    They are given by their paths within it. Also returns a sentence for each thing that is left
+    out: symbolic links, and paths in a zip that lead out of it. Raises BadInput if there is no such
+    file or folder, or it holds too many files.
     """
     if path.is_dir():
         return _files_in_folder(path)

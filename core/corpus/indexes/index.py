@@ -1,4 +1,7 @@
-"""The content of an index in a form common to all tools, which every reader returns."""
+"""The content of an index in a form common to all tools.
+
+Every reader returns this form.
+"""
 
 from __future__ import annotations
 

@@ -48,10 +48,10 @@ class AssembledIndex:
 
 @dataclass
 class _ItemMentions:
-    """The data of one node or edge, gathered from all its mentions in an index.
+    """The data of one node or edge.
 
-    Dicts without values keep descriptions and keywords once, in their order. `chunks` are rows of
-    the table of chunks.
+    It is gathered from all its mentions in an index. Dicts without values keep descriptions and
+    keywords once, in their order. `chunks` are rows of the table of chunks.
     """
 
     type: str = ""
@@ -167,10 +167,10 @@ def _edges_by_ends(graph: Graph) -> dict[frozenset[str], int]:
 def _documents_and_chunks(
     index: IndexContent, tool: str, notes: list[str], existing: Sequence[Document] | None
 ) -> tuple[list[Document], Table, dict[str, int]]:
-    """Return the documents, the table of chunks, and the row of each chunk by the tool's key.
+    """Return the documents and the table of chunks.
 
-    Chunks are in the order of their documents' ids. A chunk that names no document becomes a
-    document of its own.
+    The third result is the row of each chunk by the tool's key. Chunks are in the order of their
+    documents' ids. A chunk that names no document becomes a document of its own.
     """
     chunks = [
         replace(chunk, document=chunk.document or chunk.key)
@@ -297,9 +297,10 @@ def _known_rows(chunks: Iterable[str], rows: dict[str, int], left_out: Counter[s
 def _communities(
     communities: Sequence[IndexCommunity], graph: Graph, left_out: Counter[str]
 ) -> tuple[Table | None, dict[str, int]]:
-    """Return the table of communities, coarsest first, and the row of each by its key.
+    """Return the table of communities, coarsest first.
 
-    The table is None if no community has a member.
+    The second result is the row of each community by its key. The table is None if no community has
+    a member.
     """
     members = _community_members(communities, graph, left_out)
     by_key = {community.key: community for community in communities}

@@ -93,7 +93,10 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
 
 
 def _tables(files: Mapping[str, FileSource], prefix: str) -> dict[str, FileSource]:
-    """Return the Parquet files whose names begin with a prefix, by the rest of their names."""
+    """Return the Parquet files whose names begin with a prefix.
+
+    They are given by the rest of their names.
+    """
     return {
         name.removeprefix(prefix).removesuffix(".parquet"): file
         for name, file in files.items()
@@ -171,7 +174,10 @@ def _vectors(
 
 
 def _item(items: Mapping[str, tuple[str, str]], id: str) -> tuple[str, str]:
-    """Return the key and the text of an id; empty if the index lacks it."""
+    """Return the key and the text of an id.
+
+    Both are empty if the index lacks it.
+    """
     return items.get(id, ("", ""))
 
 

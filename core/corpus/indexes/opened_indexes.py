@@ -1,7 +1,7 @@
-"""Opening of another tool's index as a new corpus, or as a graph of an existing corpus.
+"""Opening of another tool's index.
 
-The index is read in a separate process. Its graph and vectors are stored in the corpus's folder,
-from which builds load them.
+It becomes a new corpus, or a graph of an existing corpus. The index is read in a separate process.
+Its graph and vectors are stored in the corpus's folder, from which builds load them.
 """
 
 from __future__ import annotations

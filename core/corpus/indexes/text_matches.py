@@ -1,4 +1,7 @@
-"""Matching of the texts of a tool's index with documents of a corpus, by content not by name."""
+"""Matching of a tool index's texts with documents of a corpus.
+
+Texts are matched by content, not by name.
+"""
 
 from __future__ import annotations
 

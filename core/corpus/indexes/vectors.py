@@ -1,6 +1,7 @@
-"""Embedding vectors in indexes of other tools, with the text that was encoded for each.
+"""Embedding vectors in indexes of other tools.
 
-They are read from files of nano-vectordb, hnswlib and Parquet, and aligned with a graph's items.
+Each comes with the text that was encoded for it. They are read from files of nano-vectordb, hnswlib
+and Parquet, and aligned with a graph's items.
 """
 
 from __future__ import annotations

@@ -114,7 +114,10 @@ def _delimiter(lines: Sequence[str]) -> str:
 
 
 def _lines(source: FileSource, watch: Watch = NO_WATCH) -> Iterator[str]:
-    """Yield the lines of a table with their ends, from the first that is not blank."""
+    """Yield the lines of a table with their ends.
+
+    The first line is the first that is not blank.
+    """
     started = False
     with open_unpacked(source, watch, MAX_FILE_BYTES) as stream:
         for data in stream.lines():

@@ -109,9 +109,10 @@ def _is_locked(book: zipfile.ZipFile) -> bool:
 
 
 def _pages(manifest: Any, package: str) -> Iterator[str]:
-    """Yield the names of a book's pages in reading order, without the table of contents.
+    """Yield the names of a book's pages in reading order.
 
-    `package` is the name of the manifest's file, to which the pages' names are relative.
+    The table of contents is left out. `package` is the name of the manifest's file, to which the
+    pages' names are relative.
     """
     items = {item.get("id"): item for item in manifest.iter("{*}item")}
     folder = posixpath.dirname(package)

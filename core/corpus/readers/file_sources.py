@@ -84,7 +84,10 @@ class ZipMember:
 
 
 class _MemberBytes(io.RawIOBase):
-    """The bytes of a file in a zip, no more than the zip's directory states."""
+    """The bytes of a file in a zip.
+
+    There are no more than the zip's directory states.
+    """
 
     def __init__(self, member: ZipMember):
         self._member = member

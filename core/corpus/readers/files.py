@@ -169,9 +169,10 @@ def _documents(
 def _collect_files(
     paths: Iterable[str | Path], result: ReadingResult
 ) -> dict[str, tuple[FileSource, str]]:
-    """Return the files at some paths by name, each with the folder or zip that holds it.
+    """Return the files at some paths by name.
 
-    Of several files with the same name, the first is taken. Paths without a file are noted.
+    Each comes with the folder or zip that holds it. Of several files with the same name, the first
+    is taken. Paths without a file are noted.
     """
     files: dict[str, tuple[FileSource, str]] = {}
     for path in map(Path, paths):

@@ -67,7 +67,10 @@ class HiddenElements:
 
 
 def _rules(style: str) -> Iterator[tuple[str, str]]:
-    """Yield the selectors and the body of each rule that always applies, not only in print."""
+    """Yield the selectors and the body of each rule that always applies.
+
+    Rules that apply only in print are left out.
+    """
     first, *others = style.split("/*")
     css = "".join([first, *(part.partition("*/")[2] for part in others)])
     heads: list[str] = []  # the text before each open brace

@@ -32,7 +32,10 @@ STOPPING_ERRORS = ("ERR_NO_MEMORY", "ERR_RESOURCE_LIMIT")
 
 @dataclass(frozen=True)
 class HtmlPage:
-    """An HTML page as a document, and the number of passages that a browser hides."""
+    """An HTML page as a document.
+
+    It comes with the number of passages that a browser hides.
+    """
 
     document: Document
     n_hidden: int

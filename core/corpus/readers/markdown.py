@@ -26,7 +26,9 @@ def read_markdown(
     note: Note = ignore_note,
     options: ReadingOptions = DEFAULT_OPTIONS,
 ) -> list[Document]:
-    """Read a Markdown file as one document, with its first heading of rank 1 as title.
+    """Read a Markdown file as one document.
+
+    Its first heading of rank 1 is the title.
 
     Parameters
     ----------
@@ -75,7 +77,10 @@ def _headings(text: str, watch: Watch = NO_WATCH) -> Iterator[Heading]:
 
 
 def _without_indent(line: str) -> str:
-    """Return a line without the blanks before it; empty if there are more than a heading's."""
+    """Return a line without the blanks before it.
+
+    The line is empty if it has more blanks than a heading may have.
+    """
     content = line.lstrip(" ")
     return content if len(line) - len(content) <= MAX_HEADING_INDENT else ""
 
@@ -126,7 +131,10 @@ def _fence(line: str) -> str:
 
 
 def _marks(line: str) -> int:
-    """Return the number of heading marks at the beginning of a line; 0 if it is no heading."""
+    """Return the number of heading marks at a line's beginning.
+
+    The number is 0 if the line is no heading.
+    """
     marks = len(line) - len(line.lstrip("#"))
     if marks > MAX_HEADING_MARKS or len(line) > MAX_HEADING_CHARACTERS:
         return 0

@@ -138,7 +138,10 @@ def row_as_sentence(row: Mapping[str, Any], unnamed_field: str = "") -> str:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield the texts of a value, each on one line; those of a list one by one."""
+    """Yield the texts of a value, each on one line.
+
+    Those of a list are yielded one by one.
+    """
     if isinstance(value, list):
         for item in value:
             yield from _texts(item)
@@ -154,7 +157,9 @@ def _texts(value: Any) -> Iterator[str]:
 def only_list(
     row: Mapping[str, Any], prefix: str = "", level: int = 1
 ) -> tuple[str, list[dict[str, Any]]]:
-    """Return the name and items of the only list of objects in a row, at any depth.
+    """Return the only list of objects in a row, with its name.
+
+    The list may be at any depth.
 
     Parameters
     ----------

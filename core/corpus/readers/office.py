@@ -47,11 +47,11 @@ def read_workbook(
     note: Note = ignore_note,
     options: ReadingOptions = DEFAULT_OPTIONS,
 ) -> list[Document]:
-    """Read a workbook, by rows if a sheet has a column of texts, else as one document.
+    """Read a workbook by rows or as one document.
 
-    Each row of the sheets whose first row names a column of texts is a document. Without such a
-    sheet, each row is a line of the one document, with bars between cells, and each sheet is a
-    place.
+    It is read by rows if a sheet has a column of texts. Each row of the sheets whose first row
+    names a column of texts is a document. Without such a sheet, each row is a line of the one
+    document, with bars between cells, and each sheet is a place.
 
     Parameters
     ----------
@@ -109,7 +109,9 @@ def _note_hidden_sheets(name: str, workbook: Any, note: Note) -> None:
 
 
 def first_rows(name: str, data: bytes) -> list[list[str]]:
-    """Return the first row of each sheet that is not blank, which may name columns.
+    """Return the first row of each sheet that is not blank.
+
+    Such a row may name columns.
 
     Parameters
     ----------
@@ -214,7 +216,10 @@ def _read(
 def _rows(
     sheet: Any, watch: Watch = NO_WATCH, merged: MergedCells | None = None
 ) -> Iterator[list[str]]:
-    """Yield the rows of a sheet that are not blank, as texts, without blank cells at their ends."""
+    """Yield the rows of a sheet that are not blank, as texts.
+
+    Blank cells at their ends are left out.
+    """
     sheet.reset_dimensions()  # the stated size may be too small
     for number, row in enumerate(sheet.iter_rows(values_only=True)):
         if number % SHEET_ROWS_PER_CHECK == 0:
@@ -268,7 +273,10 @@ def _cell(value: Any) -> str:
 def _by_rows(
     name: str, sheets: dict[str, list[list[str]]], note: Note, options: ReadingOptions
 ) -> list[Document]:
-    """Return a document for each row of sheets with a column of texts; empty if there are none."""
+    """Return a document for each row of some sheets.
+
+    The sheets are those with a column of texts. The result is empty if there are none.
+    """
     named_columns = {
         role: column for role, column in options.columns.items() if role != HEADER_OPTION
     }

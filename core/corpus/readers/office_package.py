@@ -1,8 +1,8 @@
-"""Conversion of Office files (docx, xlsx, pptx) to the form that the libraries can read.
+"""Conversion of Office files to the form that libraries can read.
 
-Such a file, or package, is a zip of XML parts. Word and Excel also save “Strict Open XML”, in which
-every namespace has another name. They also accept relations between parts that lead nowhere, such
-as that of a removed picture. The libraries refuse both.
+The files are docx, xlsx and pptx. Such a file, or package, is a zip of XML parts. Word and Excel
+also save “Strict Open XML”, in which every namespace has another name. They also accept relations
+between parts that lead nowhere, such as that of a removed picture. The libraries refuse both.
 """
 
 from __future__ import annotations

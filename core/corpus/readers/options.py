@@ -1,4 +1,7 @@
-"""Options that all readers of files take, and words for their notes to the user."""
+"""Options that all readers of files take.
+
+The module also has words for the readers' notes to the user.
+"""
 
 from __future__ import annotations
 

@@ -195,7 +195,10 @@ def _ends_in_colon(piece: TextPiece | None) -> bool:
 
 
 def _piece_after(area: _FieldArea, line: Sequence[TextPiece]) -> TextPiece | None:
-    """Return the first piece of a line right of a field, if it is near."""
+    """Return the first piece of a line right of a field.
+
+    The piece must be near the field.
+    """
     pieces = (piece for piece in line if piece.x >= area.right)
     nearest = min(pieces, key=lambda piece: piece.x, default=None)
     if nearest is None or nearest.x - area.right > LABEL_RIGHT_POINTS:

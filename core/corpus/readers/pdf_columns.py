@@ -1,6 +1,7 @@
-"""The reading order of a PDF page with two columns of text that were drawn line by line.
+"""The reading order of a PDF page with two columns of text.
 
-Such a page draws the first line of both columns, then the second line of both, and so on.
+The page was drawn line by line. Such a page draws the first line of both columns, then the second
+line of both, and so on.
 """
 
 from __future__ import annotations
@@ -115,7 +116,10 @@ def _halves(row: str, gutter: int) -> tuple[str, str]:
 
 
 def _are_prose(lines: Sequence[str]) -> bool:
-    """Return whether lines of a column have as many words as prose has, and no gaps."""
+    """Return whether lines of a column are prose.
+
+    They must have as many words as prose has, and no gaps.
+    """
     if sum(len(line.split()) for line in lines) / len(lines) < COLUMN_LAYOUT.min_words:
         return False
     return not any(" " * COLUMN_LAYOUT.min_gap_blanks in line for line in lines)

@@ -200,7 +200,10 @@ def _turn_numbers(part: str, arabic: bool, mirrored: bool) -> str:
 
 
 class _DrawnWords:
-    """The words of a page as drawn, used to join words that its lines divide."""
+    """The words of a page as drawn.
+
+    They are used to join words that the page's lines divide.
+    """
 
     def __init__(self, raw: str) -> None:
         self._words = {word for word in raw.split() if is_right_to_left(word)}

@@ -1,7 +1,8 @@
-"""Pieces of text of a PDF page with their positions, by which raised numbers are recognised.
+"""Pieces of text of a PDF page with their positions.
 
-A PDF states positions and font sizes only. Exponents, indices and fractions follow from these and
-from thin lines, and are marked as in `core.corpus.readers.raised_text`.
+Raised numbers are recognised by the positions. A PDF states positions and font sizes only.
+Exponents, indices and fractions follow from these and from thin lines, and are marked as in
+`core.corpus.readers.raised_text`.
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ TEXT_OPERATORS = (b"Tj", b"TJ", b"'", b'"')  # operators of PDF that show text
 
 @dataclass(frozen=True)
 class TextPiece:
-    """A piece of text as drawn, with its beginning in points from the lower left corner."""
+    """A piece of text as drawn, with its beginning.
+
+    The beginning is in points from the lower left corner.
+    """
 
     text: str
     x: float
@@ -63,7 +67,10 @@ class FractionBar:
 
 
 class PagePieces:
-    """Collector of the texts and lines of a page, which pypdf passes to its methods."""
+    """Collector of the texts and lines of a page.
+
+    pypdf passes them to the collector's methods.
+    """
 
     def __init__(self) -> None:
         self.pieces: list[TextPiece] = []
@@ -122,7 +129,9 @@ class PagePieces:
 
 
 def text_with_scripts(pieces: Sequence[TextPiece], bars: Sequence[FractionBar]) -> str:
-    """Return the text of a page, with raised and lowered numbers and fractions on the line.
+    """Return the text of a page, with raised numbers on the line.
+
+    Lowered numbers and fractions are put on the line, too.
 
     Parameters
     ----------
@@ -164,10 +173,10 @@ def text_with_scripts(pieces: Sequence[TextPiece], bars: Sequence[FractionBar]) 
 
 
 def _mark(piece: TextPiece, base: TextPiece | None, pieces: Sequence[TextPiece], index: int) -> str:
-    """Return the mark of a piece that is raised or lowered; empty for any other.
+    """Return the mark of a piece that is raised or lowered.
 
-    The piece is compared with `base`, the last one on the line. At the beginning of a line, where
-    `base` is None, it is compared with the next piece.
+    The mark is empty for any other piece. The piece is compared with `base`, the last one on the
+    line. At the beginning of a line, where `base` is None, it is compared with the next piece.
     """
     if not piece.is_level or not any(sign.isdigit() for sign in piece.text):
         return "" if base is None or not _is_sign(piece) else _height_mark(piece, base)
@@ -216,9 +225,10 @@ def _add_mark(text: str, mark: str) -> str:
 def _fraction_at(
     pieces: Sequence[TextPiece], index: int, bars: Sequence[FractionBar]
 ) -> tuple[int, str] | None:
-    """Return the end and the text of a fraction whose numerator begins at a piece.
+    """Return the end and the text of a fraction.
 
-    Returns None if there is none. The end is the index after its last piece.
+    The numerator of the fraction begins at a piece. Returns None if there is none. The end is the
+    index after its last piece.
     """
     middle = _term_end(pieces, index)
     end = _term_end(pieces, middle)
@@ -233,7 +243,10 @@ def _fraction_at(
 
 
 def _is_bar_of(bar: FractionBar, upper: Sequence[TextPiece], lower: Sequence[TextPiece]) -> bool:
-    """Return whether a line lies between two terms and is as long as the longer one."""
+    """Return whether a line is the bar of a fraction.
+
+    It must lie between the two terms and be as long as the longer one.
+    """
     size = max(upper[0].size, lower[0].size)
     drop = upper[0].y - lower[0].y
     if not 0 < drop <= GEOMETRY.max_drop * size:

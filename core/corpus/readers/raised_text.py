@@ -167,7 +167,10 @@ def _join_heights(text: str, match: re.Match[str]) -> str:
 
 
 def _is_power(base: str, mark: str) -> bool:
-    """Return whether a raised number is an exponent or a charge rather than a note mark."""
+    """Return whether a raised number is an exponent or a charge.
+
+    Otherwise it is a note mark.
+    """
     if not SIGNED_NUMBER.fullmatch(mark):
         return False
     number, word = LAST_NUMBER.search(base), LAST_WORD.search(base)

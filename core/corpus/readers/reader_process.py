@@ -1,6 +1,7 @@
-"""Reading of files by libraries in a separate process with limits on memory and time.
+"""Reading of files by libraries in a separate process.
 
-A damaged or malicious file may exhaust memory, run without end or crash its library.
+The process has limits on memory and time. A damaged or malicious file may exhaust memory, run
+without end or crash its library.
 """
 
 from __future__ import annotations

@@ -39,9 +39,10 @@ class MergedCells:
     _spanning_texts: dict[int, tuple[str, int]] = field(default_factory=dict)
 
     def fill(self, row: int, cells: list[str]) -> list[str]:
-        """Return the cells of a row with the texts of cells that span into it.
+        """Return a row's cells with the texts of spanning cells.
 
-        Call this for the rows in order. A row without any text of its own stays empty.
+        Spanning cells are cells that span into the row. Call this for the rows in order. A row
+        without any text of its own stays empty.
 
         Parameters
         ----------
@@ -111,7 +112,10 @@ def _mark_run(match: re.Match[bytes]) -> bytes:
 
 
 def _sheets(package: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
-    """Yield the title of each sheet and the name of its file in the package."""
+    """Yield each sheet's title and the name of its file.
+
+    The name is that in the package.
+    """
     relations = _relations(package, "_rels/.rels", "")
     books = (file for kind, file in relations.values() if kind.endswith("/officeDocument"))
     book = next(books, "")
@@ -127,7 +131,10 @@ def _sheets(package: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
 
 
 def _relations(package: zipfile.ZipFile, name: str, folder: str) -> dict[str, tuple[str, str]]:
-    """Return the kind and target of each relation in a file of relations, by its id."""
+    """Return the relations in a file of relations.
+
+    Each is given by its id, with its kind and target.
+    """
     if name not in package.namelist():
         return {}
     relations: dict[str, tuple[str, str]] = {}

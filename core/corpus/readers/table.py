@@ -1,7 +1,7 @@
-"""Readers of tables (CSV, Parquet, Arrow) and JSON rows, with a document for each row.
+"""Readers of tables and JSON rows, with a document for each row.
 
-Each row has a text and, if there are columns for them, a title and an id. The columns are named by
-a person or guessed by their names.
+Tables are in CSV, Parquet or Arrow. Each row has a text and, if there are columns for them, a title
+and an id. The columns are named by a person or guessed by their names.
 """
 
 from __future__ import annotations
@@ -477,12 +477,13 @@ def _column_named(columns: list[str], name: str) -> str:
 
 
 class ColumnRoles:
-    """The columns of a table that hold text, title and id, and their values in each row.
+    """The columns of a table that hold text, title and id.
 
-    `column_of_role` holds the column of each role, if it has one. The columns are those that a
-    person names, else those with usual names. If a person names an empty column for a role, it has
-    none. Without a text column, the text of a row is a sentence of all its fields. `guess_phrase`
-    describes the choice of nested fields; it is empty if there was none.
+    The class also gives their values in each row. `column_of_role` holds the column of each role,
+    if it has one. The columns are those that a person names, else those with usual names. If a
+    person names an empty column for a role, it has none. Without a text column, the text of a row
+    is a sentence of all its fields. `guess_phrase` describes the choice of nested fields; it is
+    empty if there was none.
 
     Parameters
     ----------

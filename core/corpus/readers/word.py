@@ -195,7 +195,10 @@ def _read(data: bytes, watch: Watch) -> tuple[_WordLines, str]:
 
 @dataclass
 class _WordLines:
-    """The lines of a document, collected part by part, and counts of what is left out."""
+    """The lines of a document, collected part by part.
+
+    What is left out is counted.
+    """
 
     part: Any  # a part of the package as python-docx reads it, with relations to other parts
     watch: Watch
@@ -404,7 +407,10 @@ def _parts(part: Any, kind: str) -> list[Any]:
 
 
 def _root(part: Any, kind: str) -> Any:
-    """Return the root element of the first related part of a kind; None if there is none."""
+    """Return the root element of the first related part of a kind.
+
+    The result is None if there is none.
+    """
     for target in _parts(part, kind):
         if hasattr(target, "element"):
             return target.element

@@ -70,7 +70,10 @@ class WordNumbers:
         return self._styles.get(id)
 
     def number_before(self, paragraph: Any) -> str:
-        """Return the number before a paragraph with the blank after it; empty if it has none."""
+        """Return the number before a paragraph.
+
+        The blank after it is included. The result is empty if it has none.
+        """
         if not self._lists:
             return ""
         list_id, index = self._paragraph_list(paragraph)
@@ -131,7 +134,10 @@ class WordNumbers:
         return "0"
 
     def _definition_id(self, list_id: str) -> str:
-        """Return the id of a list's definition, also if it is linked through a style."""
+        """Return the id of a list's definition.
+
+        The definition may also be linked through a style.
+        """
         definition_id = _value(self._lists.get(list_id), "abstractNumId")
         for _ in range(MAX_STYLES):
             style = _value(self._definitions.get(definition_id), "numStyleLink")

@@ -1,4 +1,4 @@
-"""Relation chains (relation paths) from seeds, and the end nodes of the walks along them.
+"""Relation chains (relation paths) from seeds, and the ends of their walks.
 
 A step is coded as one number: `2 * relation` from head to tail, `2 * relation + 1` from tail to
 head. The code of the reverse step is therefore `code ^ 1`. A chain is a tuple of step codes. All
@@ -110,13 +110,14 @@ def chain_name(graph: KnowledgeGraph, chain: Chain) -> str:
 
 @dataclass(frozen=True, eq=False)
 class WalkFront:
-    """Ends of all walks along a chain, as distinct pairs of the last two nodes.
+    """Ends of all walks along a chain.
 
-    The pairs (`previous_nodes`, `nodes`) are in ascending order. Before the first step, the
-    previous node is -1. `walk_counts` is the number of walks that end with each pair.
-    `previous_front` is the front before the last step, None before the first step. Of the walks to
-    a pair, one is kept, the first: `origin_rows` is the position of its previous pair in
-    `previous_front`, and `edges` is the edge that it took. `code` is the code of the last step.
+    They are stored as distinct pairs of the last two nodes. The pairs (`previous_nodes`, `nodes`)
+    are in ascending order. Before the first step, the previous node is -1. `walk_counts` is the
+    number of walks that end with each pair. `previous_front` is the front before the last step,
+    None before the first step. Of the walks to a pair, one is kept, the first: `origin_rows` is the
+    position of its previous pair in `previous_front`, and `edges` is the edge that it took. `code`
+    is the code of the last step.
     """
 
     previous_nodes: np.ndarray  # int64 [n]
@@ -132,14 +133,20 @@ class WalkFront:
         return len(self.nodes)
 
     def ends(self, seeds: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the end nodes without the seeds, ascending, and the number of walks to each."""
+        """Return the end nodes and the number of walks to each.
+
+        The end nodes are ascending and without the seeds.
+        """
         nodes, inverse = np.unique(self.nodes, return_inverse=True)
         walks = np.bincount(inverse, self.walk_counts, minlength=len(nodes))
         retained = ~np.isin(nodes, np.fromiter(seeds, np.int64))
         return nodes[retained], walks[retained]
 
     def paths(self, end_nodes: Sequence[int] | np.ndarray) -> list[Path]:
-        """Return the first walk to each of these nodes, which must be ends of the front."""
+        """Return the first walk to each of these nodes.
+
+        They must be ends of the front.
+        """
         nodes, first = np.unique(self.nodes, return_index=True)
         return [
             self._walk_to(int(index))
@@ -255,7 +262,10 @@ def next_nodes(
 
 
 def _equal_runs(ascending: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yield the runs of equal values in a sorted array as (start, end), end exclusive."""
+    """Yield the runs of equal values in a sorted array.
+
+    Each run is (start, end), end exclusive.
+    """
     if len(ascending):
         cuts = [0, *(np.flatnonzero(np.diff(ascending)) + 1).tolist(), len(ascending)]
         yield from zip(cuts, cuts[1:])
@@ -278,9 +288,10 @@ class _CodedSteps(NamedTuple):
 def _possible_steps(
     graph: KnowledgeGraph, front: WalkFront, direction: str, only: Iterable[int] | None, limit: int
 ) -> tuple[_CodedSteps, bool]:
-    """Return the steps that may be taken from a front, and True if `limit` left some out.
+    """Return the steps that may be taken from a front.
 
-    The steps of each node are read once, also if several pairs end there.
+    The second result is True if `limit` left some out. The steps of each node are read once, also
+    if several pairs end there.
     """
     pairs = np.argsort(front.nodes, kind="stable")  # positions in the front, node by node
     end_nodes = front.nodes[pairs]
@@ -317,9 +328,9 @@ def _possible_steps(
 
 
 def _find_pairs(front: WalkFront, nodes: np.ndarray, previous: np.ndarray) -> np.ndarray:
-    """Return the positions of the pairs (previous, node) in a front, -1 for missing pairs.
+    """Return the positions of the pairs (previous, node) in a front.
 
-    The front is ordered by (previous, node).
+    The position of a missing pair is -1. The front is ordered by (previous, node).
     """
     span = max(int(front.nodes.max()), int(nodes.max(initial=0))) + 1
     keys, targets = front.previous_nodes * span + front.nodes, previous * span + nodes
@@ -509,11 +520,11 @@ def best_chains(
     direction: str = "graph",
     watch: Watch = NO_WATCH,
 ) -> tuple[tuple[Chain, ...], float]:
-    """Return the shortest chains whose ends have the best F1 against the answers, and this F1.
+    """Return the shortest chains whose ends have the best F1.
 
-    The chains are ordered by codes. There are several if they have the same length and F1, for
-    example if a film's director also wrote it. If no answer is reached, there are none and the F1
-    is 0.
+    The F1 compares the ends with the answers, and is returned too. The chains are ordered by codes.
+    There are several if they have the same length and F1, for example if a film's director also
+    wrote it. If no answer is reached, there are none and the F1 is 0.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""Expansion of a subgraph by connecting paths and neighbours, and its parts without a seed."""
+"""Expansion of a subgraph by connecting paths and neighbours.
+
+The module also finds the parts of a subgraph without a seed.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,10 @@ def connecting_paths(
     opposite, paths = OPPOSITE_DIRECTION[graph.resolve(direction)], {}
 
     def distances_of(ids: np.ndarray) -> np.ndarray:
-        """Return the distances from the seeds, `reach` + 1 for nodes that were not found."""
+        """Return the distances of nodes from the seeds.
+
+        The distance is `reach` + 1 for nodes that were not found.
+        """
         index = np.minimum(np.searchsorted(nodes, ids), len(nodes) - 1)
         return np.where(nodes[index] == ids, distances[index], reach + 1)
 

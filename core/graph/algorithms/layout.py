@@ -140,10 +140,10 @@ def _free_position(anchors: np.ndarray, occupied: np.ndarray, spacing: float) ->
 def layered_positions(
     nodes: Sequence[int], edges: Sequence[tuple[int, int]], seeds: Iterable[int]
 ) -> dict[int, Position]:
-    """Return coordinates in 0..1 for a few nodes, in columns by hops from the seeds.
+    """Return coordinates for a few nodes, in columns by hops from seeds.
 
-    The order in each column is chosen for few edge crossings. Nodes that are not connected to a
-    seed are in the last column.
+    The coordinates are in 0..1. The order in each column is chosen for few edge crossings. Nodes
+    that are not connected to a seed are in the last column.
 
     Parameters
     ----------
@@ -177,10 +177,10 @@ def layered_positions(
 def _columns_by_hops(
     nodes: Sequence[int], neighbours_of: Mapping[int, Sequence[int]], seeds: Iterable[int]
 ) -> list[list[int]]:
-    """Group nodes by their hops from the seeds, each column in the order of `nodes`.
+    """Group nodes in columns by their hops from the seeds.
 
-    Nodes out of reach are added to the last column. If only the first column is filled, they form a
-    second one.
+    Each column is in the order of `nodes`. Nodes out of reach are added to the last column. If only
+    the first column is filled, they form a second one.
     """
     chosen_seeds = set(seeds)
     columns = [[node for node in nodes if node in chosen_seeds] or list(nodes[:1])]
@@ -214,9 +214,10 @@ def _sort_columns(
     neighbours_of: Mapping[int, Sequence[int]],
     input_order: Mapping[int, int],
 ) -> dict[int, float]:
-    """Sort each column in place by the mean heights of neighbours, and return all heights in 0..1.
+    """Sort each column in place by the mean heights of neighbours.
 
-    Eight sweeps alternate between right to left and left to right.
+    All heights are returned, in 0..1. Eight sweeps alternate between right to left and left to
+    right.
     """
     heights = dict[int, float]()
     for column in columns:
@@ -234,7 +235,10 @@ def _sort_columns(
 
 
 def _even_heights(column: Sequence[int]) -> dict[int, float]:
-    """Return heights in 0..1 that distribute the nodes of a column evenly, in their order."""
+    """Return heights that distribute the nodes of a column evenly.
+
+    The heights are in 0..1 and follow the order of the nodes.
+    """
     return {node: (i + 0.5) / len(column) for i, node in enumerate(column)}
 
 

@@ -129,7 +129,10 @@ def detect_communities(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> 
 
 
 def clustering_refusal(graph: Graph) -> str:
-    """Return the reason why a graph cannot be clustered in the free memory; empty if it can.
+    """Return the reason why a graph cannot be clustered.
+
+    Clustering may need more than the free memory. The reason is empty if the graph can be
+    clustered.
 
     >>> from core.graph.algorithms.leiden import clustering_refusal
     >>> clustering_refusal(toy)

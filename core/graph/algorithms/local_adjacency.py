@@ -75,7 +75,10 @@ class LocalAdjacency:
         return np.where(self.nodes[index] == nodes, index, -1)
 
     def local_id(self, node: int) -> int:
-        """Return the local id of a node, -1 if it is not in the subgraph."""
+        """Return the local id of a node.
+
+        The local id is -1 if the node is not in the subgraph.
+        """
         return int(self._local_ids(np.array([node], np.int64))[0])
 
     def steps(self, local_id: int) -> slice:

@@ -18,11 +18,12 @@ MIN_MEDIATOR_SHARE = 0.5
 
 
 def mediator_step_mask(graph: KnowledgeGraph) -> np.ndarray:
-    """Mark each relation and direction whose steps mostly lead to mediators, bool [2 * relations].
+    """Mark each relation and direction whose steps mostly lead to mediators.
 
-    The positions are the step codes of `core.graph.algorithms.chains`: 2r for relation r from head
-    to tail, and 2r + 1 from tail to head. Of a large graph, `MAX_CHECKED_TRIPLES` evenly spaced
-    triples are checked. The result is cached on the graph.
+    The result is bool [2 * relations]. The positions are the step codes of
+    `core.graph.algorithms.chains`: 2r for relation r from head to tail, and 2r + 1 from tail to
+    head. Of a large graph, `MAX_CHECKED_TRIPLES` evenly spaced triples are checked. The result is
+    cached on the graph.
 
     >>> from core.graph.algorithms.mediators import mediator_step_mask
     >>> mask = mediator_step_mask(toy)  # every node of this graph has a name
@@ -48,9 +49,10 @@ def _mark_mediator_steps(graph: KnowledgeGraph) -> np.ndarray:
 
 
 def count_named_hops(chain: Chain, is_mediator_step: np.ndarray) -> int:
-    """Count the hops of a chain, each from a named node to the next one.
+    """Count the hops of a chain.
 
-    A step into a mediator and the step out of it are one hop.
+    Each hop leads from a named node to the next one. A step into a mediator and the step out of it
+    are one hop.
 
     Parameters
     ----------

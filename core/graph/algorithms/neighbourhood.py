@@ -17,7 +17,7 @@ DIRECTION_CODES = {"out": 1, "in": 2, "both": 3}
 
 
 def seed_array(graph: KnowledgeGraph, seeds: Iterable[int]) -> np.ndarray:
-    """Return the seeds as an array, after a check that they are nodes of the graph.
+    """Return the seeds as an array, checked to be nodes of the graph.
 
     Parameters
     ----------

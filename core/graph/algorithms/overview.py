@@ -18,7 +18,10 @@ from core.graph.order import top_k
 
 @dataclass(frozen=True)
 class OverviewDefaults:
-    """Sizes of the drawn overview of a graph, and of the sample that finds its busiest entities."""
+    """Sizes of a graph's drawn overview.
+
+    They include the size of the sample that finds the busiest entities.
+    """
 
     hubs: int = 8  # entities with the highest degrees
     joints: int = 16  # entities that connect the hubs
@@ -192,10 +195,11 @@ def _choose_joints(hubs: list[int], steps: list[NodeSteps]) -> list[int]:
 
 
 def _choose_further(shown: set[int], steps: list[NodeSteps], limit: int) -> list[int]:
-    """Choose neighbours of the joints, one per joint in each turn, and add them to `shown`.
+    """Choose neighbours of the joints, and add them to `shown`.
 
-    `steps` are those of the joints. The neighbour by the relation drawn least so far is chosen. In
-    turn t, counted from 1, only relations drawn less than t x `OVERVIEW.max_examples` times count.
+    In each turn, one neighbour is chosen per joint. `steps` are those of the joints. The neighbour
+    by the relation drawn least so far is chosen. In turn t, counted from 1, only relations drawn
+    less than t x `OVERVIEW.max_examples` times count.
     """
     counts: Counter[int] = Counter()
     for nodes, _, relations in steps:

@@ -116,7 +116,10 @@ def _take_paths(
 def _search_breadth_first(
     local: LocalAdjacency, start: int, hops: int, every: bool, parallel: bool, watch: Watch
 ) -> tuple[dict[int, int], Predecessors]:
-    """Return the depth of each node reached from `start`, and the predecessors of the others."""
+    """Search from `start`, and return the depth of each node reached.
+
+    The second result holds the predecessors of the nodes other than `start`.
+    """
     depth, level = {start: 0}, [start]
     previous: Predecessors = {}
     for hop in range(1, hops + 1):
@@ -173,9 +176,10 @@ def _paths_to_targets(
 
 
 def _single_path(start: int, target: int, previous: Predecessors) -> list[int]:
-    """Return the only sequence of nodes from start to target, empty if there are several.
+    """Return the only sequence of nodes from start to target.
 
-    Most targets have only one, which is found faster than by `_paths_between`.
+    The result is empty if there are several. Most targets have only one, which is found faster than
+    by `_paths_between`.
     """
     trail = [target]
     while trail[-1] != start:
@@ -207,14 +211,20 @@ def _paths_between(
 
 
 def _paths_along(names: list[int], local_ids: list[int], previous: Predecessors) -> Iterator[Path]:
-    """Yield the paths along a sequence of nodes, one for each choice of parallel steps."""
+    """Yield the paths along a sequence of nodes.
+
+    There is one path for each choice of parallel steps.
+    """
     nodes = tuple([names[local_id] for local_id in local_ids])
     for steps in product(*[previous[b][a] for a, b in zip(local_ids, local_ids[1:])]):
         yield Path(nodes, tuple([step[1] for step in steps]), tuple([step[2] for step in steps]))
 
 
 def _paths_by_length(local: LocalAdjacency, start: int, hops: int) -> Iterator[Path]:
-    """Yield simple paths by length; only the paths of one length are in memory at a time."""
+    """Yield simple paths by length.
+
+    Only the paths of one length are in memory at a time.
+    """
     names = local.nodes.tolist()
     level: list[tuple[tuple[int, ...], Path]] = [((start,), Path((names[start],)))]
     for hop in range(hops):

@@ -132,9 +132,10 @@ def prize_collecting_tree(
 
 
 def _prune_tree(growth: _MoatGrowth, nodes: set[int]) -> tuple[list[int], list[int]]:
-    """Return the tree of the last cluster, without stopped clusters that do not connect others.
+    """Return the pruned tree of the last cluster.
 
-    `nodes` are the nodes of the last cluster.
+    Stopped clusters that do not connect others are left out. `nodes` are the nodes of the last
+    cluster.
     """
     merges = [merge for merge in growth.merges if merge[1] in nodes and merge[2] in nodes]
     neighbours_of: dict[int, list[int]] = {node: [] for node in nodes}

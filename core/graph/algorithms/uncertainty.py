@@ -9,10 +9,10 @@ from core.graph.kernels import least_path_sums
 
 
 def uncertainty(links: SimpleGraph, target: int) -> np.ndarray:
-    """Return the sum of ln(1 + degree) over a shortest path from each node to a target.
+    """Sum ln(1 + degree) over a shortest path to a target.
 
-    The degree of the target is left out, so its own value is 0. One breadth-first search from the
-    target computes all values.
+    There is one sum for each node from which a path starts. The degree of the target is left out,
+    so its own value is 0. One breadth-first search from the target computes all values.
 
     Parameters
     ----------

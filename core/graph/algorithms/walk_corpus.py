@@ -59,10 +59,11 @@ class WalkPlan:
 
 @dataclass(frozen=True, eq=False)
 class OrderedSteps:
-    """Steps from every node, ordered by relation name, name of the next node and direction.
+    """Ordered steps from every node.
 
-    The steps from node `v` are the rows from `indptr[v]` to below `indptr[v + 1]`. Their order does
-    not depend on ids. If a triple is added or removed, only the walks that pass its ends change.
+    They are ordered by relation name, name of the next node and direction. The steps from node `v`
+    are the rows from `indptr[v]` to below `indptr[v + 1]`. Their order does not depend on ids. If a
+    triple is added or removed, only the walks that pass its ends change.
     """
 
     indptr: np.ndarray  # int64 [n + 1]
@@ -216,9 +217,10 @@ def _distinct_walks(walks: Iterable[Path]) -> Iterator[Path]:
 
 
 def _draw_numbers(name: str, plan: WalkPlan) -> np.ndarray:
-    """Draw two numbers in [0, 1) for each step of each walk, float64 [walks, length, 2].
+    """Draw two numbers in [0, 1) for each step of each walk.
 
-    They depend only on the seed and on the name of the node.
+    The result is float64 [walks, length, 2]. The numbers depend only on the seed and
+    on the name of the node.
     """
     digest = hashlib.blake2b(f"{plan.seed}\n{name}".encode(), digest_size=8).digest()
     return np.random.default_rng(int.from_bytes(digest, "little")).random(

@@ -1,6 +1,7 @@
-"""Construction of a graph store from triples, in memory or in steps for large files.
+"""Construction of a graph store from triples.
 
-The store is written to a temporary folder, flushed to disk, and then installed in one step.
+A graph is built in memory, or in steps for large files. The store is written to a temporary folder,
+flushed to disk, and then installed in one step.
 """
 
 from __future__ import annotations
@@ -122,9 +123,10 @@ def build_in_memory(
     direction: Direction = "both",
     attributes: Attributes | None = None,
 ) -> Graph:
-    """Build the graph of some triples in memory, equal to the one that `build` would store.
+    """Build the graph of some triples in memory.
 
-    `attributes` are those that the reader of the triples has collected, if any.
+    It is equal to the one that `build` would store. `attributes` are those that the reader of the
+    triples has collected, if any.
 
     Raises
     ------
@@ -148,9 +150,10 @@ def build_in_memory(
 
 
 def _open_current(source: FilePath, folder: FilePath, name: str, direction: str) -> Graph | None:
-    """Return the graph in `folder` if it has this source, name and direction, else None.
+    """Return the graph in `folder` if it is still current, else None.
 
-    The content of the file is read only if its size or time has changed.
+    It is current if it has this source, name and direction. The content of the file is read only if
+    its size or time has changed.
     """
     try:
         graph = Graph.open(folder)
@@ -221,9 +224,9 @@ def _build_in_steps(source: TextSource | NumberSource, target: _BuildTarget, wat
 
 
 def _add_attributes(file: TripleFile, target: _BuildTarget, watch: Watch) -> None:
-    """Add the attributes in a file to its graph that was built in steps, or note their omission.
+    """Add a file's attributes to its graph that was built in steps.
 
-    Delimited and RDF readers write such notes themselves.
+    If they are left out, a note says so. Delimited and RDF readers write such notes themselves.
     """
     file.warn_of_single_relation(read_meta(target.folder)["relations"])
     form = format_of(file.path, file.format)
@@ -276,8 +279,9 @@ def _build_in_memory(
 
 
 def _remove_leftovers(target: _BuildTarget, existed: bool) -> None:
-    """Remove the temporary folder, and a new graph folder without a store or unfinished build.
+    """Remove the leftovers of a build.
 
+    These are the temporary folder, and a new graph folder without a store or unfinished build.
     `existed` is True if the graph folder was there before the build.
     """
     shutil.rmtree(target.temporary, ignore_errors=True)

@@ -117,9 +117,10 @@ def _names_in_range(data, offsets, flat, ends, piece):
 
 @numba.njit(cache=True)
 def _make_key(data, start, end):
-    """Return a key of the first seven bytes of data[start:end] and their number, at most 8.
+    """Return a key of the first seven bytes of data[start:end].
 
-    Keys are ordered like the names, as far as seven bytes decide.
+    The key also holds the number of bytes, at most 8. Keys are ordered like the names, as far as
+    seven bytes decide.
     """
     key, size = np.uint64(0), end - start
     for i in range(min(7, size)):
@@ -155,7 +156,10 @@ def _insert(data, offsets, ids, keys, low, high, depth):
 
 @numba.njit(cache=True)
 def _sort(data, offsets, ids, keys):
-    """Sort `ids` by name in place; `keys` is a work array of the same length (uint64)."""
+    """Sort `ids` by name in place.
+
+    `keys` is a work array of the same length (uint64).
+    """
     # Parts to sort: first row, end, number of equal leading bytes, and True if keys are missing.
     stack = [(np.int64(0), np.int64(len(ids)), np.int64(0), True)]
     while len(stack):

@@ -15,7 +15,10 @@ from core.graph.bytes.byte_order import compare
 
 @numba.njit(cache=True)
 def first_at_least(data, offsets, target, low, high):
-    """Return the first position in low..high with a name not below `target`, `high` if none has."""
+    """Return the first position in low..high with a name not below `target`.
+
+    The position is `high` if there is no such name.
+    """
     while low < high:
         middle = (low + high) // 2
         if compare(data, offsets[middle], offsets[middle + 1], target, 0, len(target)) < 0:
@@ -27,7 +30,10 @@ def first_at_least(data, offsets, target, low, high):
 
 @numba.njit(cache=True)
 def first_after(data, offsets, prefix, low, high):
-    """Return the first position in low..high above all names with a prefix, `high` if none is."""
+    """Return the first position in low..high above all names with a prefix.
+
+    The position is `high` if there is none.
+    """
     while low < high:
         middle = (low + high) // 2
         start = offsets[middle]
@@ -87,7 +93,10 @@ def shortest_names(data, offsets, nodes, low, high, k):
 
 @numba.njit(cache=True)
 def _read_letter(data, start):
-    """Return the code point in UTF-8 that begins at `start`, and its number of bytes."""
+    """Return the code point in UTF-8 that begins at `start`.
+
+    The second result is its number of bytes.
+    """
     lead = np.int64(data[start])
     if lead < 0x80:
         return lead, 1

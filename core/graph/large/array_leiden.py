@@ -165,9 +165,10 @@ def inner_edges(links: Links, nodes: np.ndarray, rows: np.ndarray) -> np.ndarray
 
 
 def make_links(n: int, edges: np.ndarray, weights: np.ndarray | None = None) -> Links:
-    """Return the graph of `n` nodes with these edges, int [edges, 2], and weights, float [edges].
+    """Return the graph of `n` nodes with these edges and weights.
 
-    With weights, each pair of nodes must occur once, and there must be no loops.
+    Edges are int [edges, 2], weights float [edges]. With weights, each pair of nodes must occur
+    once, and there must be no loops.
     """
     if weights is not None:
         sources = np.concatenate([edges[:, 0], edges[:, 1]])
@@ -237,11 +238,12 @@ def _degrees(out_indptr, tails, in_indptr, in_heads, weights):
 
 @njit(cache=True, nogil=True)
 def _sweep(links, degrees, totals, labels, group_weights, met_groups, degree_sum):
-    """Move each node to the best adjacent community, and return the number of moved nodes.
+    """Move each node to the best adjacent community.
 
-    `labels` are the communities, and `totals` the sum of the degrees of each community; both are
-    changed in place. The work array `group_weights` holds the weight between the node and each
-    community, 0 before and after the call. `met_groups` holds the adjacent communities.
+    The number of moved nodes is returned. `labels` are the communities, and `totals` the sum of the
+    degrees of each community; both are changed in place. The work array `group_weights` holds the
+    weight between the node and each community, 0 before and after the call. `met_groups` holds the
+    adjacent communities.
     """
     out_indptr, tails, in_indptr, in_heads, weights = links
     moved = 0
@@ -277,11 +279,11 @@ def _sweep(links, degrees, totals, labels, group_weights, met_groups, degree_sum
 
 @njit(cache=True, nogil=True)
 def _merge_nodes(out_indptr, tails, in_indptr, in_heads, weights, degrees, labels):
-    """Merge single nodes into groups inside their community, and return the group of each node.
+    """Merge single nodes into groups inside their community.
 
-    Only nodes that are well connected to the rest of their community are merged, and only into
-    well-connected groups. Of these, a node joins the one with the largest gain of modularity. A
-    group has the number of one of its nodes.
+    The group of each node is returned. Only nodes that are well connected to the rest of their
+    community are merged, and only into well-connected groups. Of these, a node joins the one with
+    the largest gain of modularity. A group has the number of one of its nodes.
     """
     n, total_degree = len(out_indptr) - 1, degrees.sum()
     groups, single = np.arange(n).astype(np.int32), np.ones(n, np.bool_)
@@ -363,9 +365,10 @@ def _connected_parts(out_indptr, tails, in_indptr, in_heads, weights, labels):
 
 @njit(cache=True, nogil=True)
 def _list_inner_edges(nodes, rows, out_indptr, tails, edges):
-    """Count the edges with both ends among the nodes, and write them to `edges` unless it is empty.
+    """Count and list the edges with both ends among the nodes.
 
-    `rows` is the position of each node in `nodes`, -1 for others.
+    The edges are written to `edges` unless it is empty. `rows` is the position of each node in
+    `nodes`, -1 for others.
     """
     count = 0
     for index in range(len(nodes)):

@@ -74,7 +74,10 @@ class TripleCodec:
 
 @numba.njit(cache=True)
 def _scatter_keys(heads, relations, tails, width, relation_bits, tail_bits, keys, cuts):
-    """Write the keys of triples by range of heads, and the start of each range to `cuts`."""
+    """Write the keys of triples to `keys`, by range of heads.
+
+    The start of each range is written to `cuts`.
+    """
     for edge in range(len(heads)):
         cuts[(heads[edge] >> width) + 1] += 1
     for part in range(1, len(cuts)):
@@ -98,11 +101,11 @@ def sort_range(
     inward: InwardEdges,
     memory: int,
 ) -> None:
-    """Sort the triples of one range of heads, and append them to the columns of the store.
+    """Sort one range's triples, and append them to the store's columns.
 
-    Equal triples are stored once. `part` is the number of the range, `blocks` the number of blocks.
-    `columns` are heads, relations, tails and `starts`, the offset behind the edges of each head.
-    The edges are also given to `inward`.
+    A range is a range of heads. Equal triples are stored once. `part` is the number of the range,
+    `blocks` the number of blocks. `columns` are heads, relations, tails and `starts`, the offset
+    behind the edges of each head. The edges are also given to `inward`.
     """
     cuts = [
         read_array(journal.spill_file(f"ranges-{block}"), np.int64, part, 2).tolist()
@@ -230,7 +233,10 @@ class InwardEdges:
 
 @numba.njit(cache=True)
 def _scatter_tails(heads, tails, start, width, rows, cuts):
-    """Write edges to `rows`, by range of tails, and the start of each range to `cuts`."""
+    """Write edges to `rows`, by range of tails.
+
+    The start of each range is written to `cuts`.
+    """
     for edge in range(len(tails)):
         cuts[(tails[edge] >> width) + 1] += 1
     for part in range(1, len(cuts)):
@@ -263,7 +269,10 @@ def _fill_edges(rows, first_node, fill, edges, heads):
 
 
 def check_counts(nodes: int, relations: int, triples: int) -> None:
-    """Raise BadInput if there are no triples, or more nodes or relations than a store can hold."""
+    """Raise BadInput unless a store can hold these counts.
+
+    There must be triples, and no more nodes or relations than a store can hold.
+    """
     if not triples:
         raise BadInput("There are no triples to build a graph from.")
     if nodes > MAX_NODES:

@@ -41,10 +41,11 @@ def build_large(
     direction: Direction,
     watch: Watch = NO_WATCH,
 ) -> None:
-    """Build the store of a source in `folder`; the caller must hold the lock of the folder.
+    """Build the store of a source in `folder`.
 
-    After a kill or a cancellation, the same call continues the build. After invalid input, or if
-    `source.resumes_after_stop` is False, the unfinished files are removed.
+    The caller must hold the lock of the folder. After a kill or a cancellation, the same call
+    continues the build. After invalid input, or if `source.resumes_after_stop` is False, the
+    unfinished files are removed.
     """
     import psutil
 

@@ -70,7 +70,10 @@ def _fold_names(data: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.n
 
 @numba.njit(cache=True)
 def _lower_ascii(text, bounds):
-    """Fold the names in ASCII in place, and return the positions of the other names."""
+    """Fold the names in ASCII in place.
+
+    The positions of the other names are returned.
+    """
     non_ascii, count = np.empty(len(bounds) - 1, np.int64), 0
     for name in range(len(bounds) - 1):
         is_ascii = True

@@ -45,7 +45,10 @@ class Journal:
         return self._state["identity"]
 
     def _read_state(self, identity: dict) -> dict | None:
-        """Return the saved state, or None if it is damaged or that of another build."""
+        """Return the saved state of this build.
+
+        The result is None if the state is damaged or that of another build.
+        """
         try:
             state = json.loads(self._path.read_text("utf-8"))
             is_same_build = state["identity"] == identity
@@ -83,7 +86,10 @@ class Journal:
 
 
 def write_array(path: FilePath, values: np.ndarray) -> None:
-    """Write the bytes of an array, without a header, and wait until they are on the disk."""
+    """Write the bytes of an array, without a header.
+
+    The function waits until they are on the disk.
+    """
     with open(path, "wb") as stream:
         stream.write(np.ascontiguousarray(values).data.cast("B") if len(values) else b"")
         stream.flush()

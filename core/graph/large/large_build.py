@@ -1,6 +1,6 @@
-"""Build of a graph that is larger than memory, in phases that can be continued after a stop.
+"""Build of a graph that is larger than memory, in phases.
 
-The phases, by their keys in the journal, are:
+After a stop, the phases can be continued. The phases, by their keys in the journal, are:
 
 - read: read the source in blocks, and write triples and names to spill files;
 - resolve: find the first appearance of each name, part by part of the hashes;
@@ -135,7 +135,10 @@ class LargeBuild:
         return relations
 
     def _order_relations(self) -> tuple[list[str], np.ndarray]:
-        """Return the names of the relations by id, and the id by the number used while reading."""
+        """Return the names of the relations by id.
+
+        The second result is the id by the number used while reading.
+        """
         names = self._reader.relation_names()
         if self.numbered:
             return names, np.arange(len(names), dtype=np.int32)
@@ -143,7 +146,10 @@ class LargeBuild:
         return ordered, ids.astype(np.int32)
 
     def _watch_phase(self, phase: str, text: str) -> Watch:
-        """Return the watch of a phase, which maps its progress to the progress of the build."""
+        """Return the watch of a phase.
+
+        It maps the progress of the phase to that of the build.
+        """
         weights = {
             key: weight
             for key, weight in PHASE_WEIGHTS.items()
@@ -193,9 +199,10 @@ class LargeBuild:
         self._remove_spills("bytes", "sizes")
 
     def _order_names(self) -> None:
-        """Write the names in the order of their bytes, which is the order of the node ids.
+        """Write the names in the order of their bytes.
 
-        `NAME_IDS_FILE` gets the id of each name, in the order of first appearance.
+        This order gives the node ids. `NAME_IDS_FILE` gets the id of each name, in the order of
+        first appearance.
         """
         if self.journal.n_finished("order"):
             return
@@ -248,7 +255,10 @@ class LargeBuild:
         return TripleCodec(fact("nodes"), fact("relations"), fact("triples"), fact("share"))
 
     def _pack_triples(self, relation_ids: np.ndarray) -> None:
-        """Replace the nodes and relations of every block by their ids, and pack the triples."""
+        """Replace nodes and relations by their ids, and pack the triples.
+
+        This is done block by block.
+        """
         blocks = self.journal.n_finished("read")
         if self.journal.get_fact("share") is None:
             # The memory is recorded, because the ranges of the later phases depend on it.
@@ -275,7 +285,10 @@ class LargeBuild:
         self._remove_spills("heads", "tails", "kinds", "codes", "order", "first")
 
     def _sort_by_head(self) -> None:
-        """Write the columns of the edges in the order of edge ids, and spill the edges by tail."""
+        """Write the columns of the edges, and spill the edges by tail.
+
+        The columns are in the order of edge ids.
+        """
         fact, codec = self.journal.get_fact, self._make_codec()
         lengths = fact("lengths", {"heads": 0, "relations": 0, "tails": 0, "starts": 0})
         dtypes = {
@@ -312,7 +325,10 @@ class LargeBuild:
         self._remove_spills("keys", "ranges")
 
     def _sort_by_tail(self) -> None:
-        """Write the offsets of the nodes, and the edges in the order of their tails."""
+        """Write the edges in the order of their tails.
+
+        The offsets of the nodes are written, too.
+        """
         fact = self.journal.get_fact
         nodes, edges = fact("nodes"), fact("lengths")["tails"]
         inward = InwardEdges(nodes, fact("triples"), fact("share"), fact("pieces"))
@@ -339,7 +355,10 @@ class LargeBuild:
         self._remove_spills("in", "incuts", "starts")
 
     def _fold_names(self) -> None:
-        """Write the folded names, if the graph is so large that it is searched by them."""
+        """Write the folded names if the graph is searched by them.
+
+        A graph is searched by them if it is large.
+        """
         if self.journal.get_fact("nodes") >= DISK_SEARCH_NAMES and not self.journal.n_finished(
             "fold"
         ):

@@ -53,11 +53,11 @@ def read_names(text: FilePath, ends: FilePath) -> tuple[np.ndarray, np.ndarray]:
 def write_in_order(
     data: np.ndarray, offsets: np.ndarray, out: NameFiles, memory: int, watch: Watch = NO_WATCH
 ) -> Iterator[np.ndarray]:
-    """Append names to `out` in the order of their bytes, and yield their positions in that order.
+    """Append names to `out` in the order of their bytes.
 
-    Equal names are ordered by position. The positions are yielded piece by piece, and a piece is
-    written before it is yielded, so the caller must iterate to the end. The sort takes about
-    `memory` bytes.
+    The positions of the names are yielded in that order. Equal names are ordered by position. The
+    positions are yielded piece by piece, and a piece is written before it is yielded, so the caller
+    must iterate to the end. The sort takes about `memory` bytes.
     """
     for progress, ids in sorted_pieces(data, offsets, memory, watch):
         watch.step(progress)

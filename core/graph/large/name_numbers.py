@@ -68,9 +68,10 @@ def spill_names(journal: Journal, number: int, block: Block, parts: int, seed: i
 
 
 def code_relations(block: Block, seed: int) -> tuple[np.ndarray, list[str]]:
-    """Return the code of each triple's relation in a block, and the relations by code.
+    """Return the code of each triple's relation in a block.
 
-    Codes are numbers from 0, in the order of first appearance.
+    The second result holds the relations by code. Codes are numbers from 0, in the order of first
+    appearance.
     """
     starts, lengths = block.starts[1::3].copy(), block.lengths[1::3].copy()
     codes, first, _, _ = _code_names(block.data, starts, lengths, seed)
@@ -81,9 +82,10 @@ def code_relations(block: Block, seed: int) -> tuple[np.ndarray, list[str]]:
 
 
 def read_new_names(journal: Journal, number: int, base: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return (bytes, sizes) of the names that first appear in a block, in the order of their codes.
+    """Return (bytes, sizes) of the names that first appear in a block.
 
-    `number` is the number of the block, `base` the position of its first name.
+    They are in the order of their codes. `number` is the number of the block, `base` the position
+    of its first name.
     """
     order = read_array(journal.spill_file(f"order-{number}"), np.int32)
     firsts = read_array(journal.spill_file(f"first-{number}"), np.int64)
@@ -113,7 +115,10 @@ def number_block(
 
 
 def _code_names(data, starts, lengths, seed) -> tuple[np.ndarray, ...]:
-    """Return the code of each name, and for each distinct name its first row and both hashes."""
+    """Return the code of each name.
+
+    For each distinct name, its first row and both hashes are returned, too.
+    """
     count = len(starts)
     table = np.full(1 << max(3, (2 * count - 1).bit_length()), -1, np.int32)
     codes, firsts = np.empty(count, np.int32), np.empty(count, np.int32)
@@ -193,10 +198,11 @@ def _read_records(
 
 @numba.njit(cache=True)
 def _find_firsts(hashes, second_hashes, positions, table, firsts, fresh):
-    """Write the first position of each record's name to `firsts`, and mark it in `fresh`.
+    """Write the first position of each record's name to `firsts`.
 
-    A record is a name of a block. Records are ordered by position, so the first record of a name
-    has its first position. `table` is a hash table of records, -1 for free entries.
+    The position is marked in `fresh`. A record is a name of a block. Records are ordered by
+    position, so the first record of a name has its first position. `table` is a hash table of
+    records, -1 for free entries.
     """
     mask = np.int64(len(table) - 1)
     for record in range(len(hashes)):
@@ -238,7 +244,10 @@ def cumulate_bits(fresh):
 
 @numba.njit(cache=True)
 def _fill_ids(firsts, order, fresh, base, name_ids, ids):
-    """Write the node id of each name of a block to `ids`, by the code of the name."""
+    """Write the node id of each of a block's names to `ids`.
+
+    Ids are written by the code of the name.
+    """
     for record in range(len(firsts)):
         position = firsts[record]
         below = fresh[position >> 6] & ((np.uint64(1) << np.uint64(position & 63)) - np.uint64(1))

@@ -48,7 +48,10 @@ class SourceReader:
             self._watch.step(fact("triples") / max(1, source.count))
 
     def _spill_numbers(self, number: int, columns: tuple[np.ndarray, ...], **facts) -> None:
-        """Write the heads, relations and tails of a block, and record its counts and `facts`."""
+        """Write the heads, relations and tails of a block.
+
+        Its counts and `facts` are recorded.
+        """
         fact = self.journal.get_fact
         for key, values in zip(("heads", "kinds", "tails"), columns):
             write_array(self.journal.spill_file(f"{key}-{number}"), values)
@@ -131,7 +134,10 @@ class SourceReader:
         return block, relation_ids[codes]
 
     def _assign_id(self, source: TextSource, relation: str, ids: dict[str, int]) -> None:
-        """Add a relation to `ids` with the next id, or with -1 if it is excluded."""
+        """Add a relation to `ids` with the next id.
+
+        An excluded relation gets -1.
+        """
         is_excluded = bool(source.exclusion_pattern(source.relation_name(relation)))
         ids[relation] = -1 if is_excluded else self._relation_count
         self._relation_count += not is_excluded

@@ -81,7 +81,9 @@ class TextSource:
         return self.file.keep
 
     def identity(self) -> list:
-        """Return the state of the file and the settings of its reader, which identify a build.
+        """Return the facts that identify a build.
+
+        They are the state of the file and the settings of its reader.
 
         Raises
         ------
@@ -122,14 +124,20 @@ class TextSource:
         return text_bytes(self.path)
 
     def blocks(self, start: BlockPosition, size: int, watch: Watch = NO_WATCH) -> Iterator[Block]:
-        """Yield blocks of triples from a position on, each of about `size` bytes of text."""
+        """Yield blocks of triples from a position on.
+
+        Each block is of about `size` bytes of text.
+        """
         return format_named(self.form).blocks(
             self.file.source(watch, self.tally, self.form), start, size
         )
 
     @property
     def has_term_names(self) -> bool:
-        """True if names are derived from RDF terms, and not read from labels or tables of nodes."""
+        """True if names are derived from RDF terms.
+
+        It is False if they are read from labels or tables of nodes.
+        """
         if self.numbered or not format_named(self.form).terms:
             return False
         if self.file.literals != LITERAL_TRIPLES or self.file.nodes:
@@ -154,7 +162,10 @@ class TextSource:
         return self._names[relation]
 
     def exclusion_pattern(self, name: str) -> str:
-        """Return the first pattern that excludes a relation of this name; empty if none does."""
+        """Return the first pattern that excludes a relation of this name.
+
+        The pattern is empty if none does.
+        """
         return matching_pattern(name, self.file.drop) if self.file.drop else ""
 
     def parse_id_columns(self, block: Block) -> IdColumns:
@@ -189,11 +200,11 @@ class TextSource:
 
 
 def prepare_block_source(file: TripleFile) -> TextSource | None:
-    """Return the source of a file that must be read in blocks, or None for any other file.
+    """Return the source of a file that must be read in blocks.
 
-    A file is read in blocks if it is large, its memory is limited, or parts of it are left out.
-    Other files are read into memory. The function also sets in `file` whether its tally skips bad
-    lines and whether attributes are collected.
+    The result is None for any other file. A file is read in blocks if it is large, its memory is
+    limited, or parts of it are left out. Other files are read into memory. The function also sets
+    in `file` whether its tally skips bad lines and whether attributes are collected.
 
     Raises
     ------
@@ -232,7 +243,10 @@ def _needs_blocks(file: TripleFile, file_format: Format) -> bool:
 
 
 def _check_several(file: TripleFile) -> None:
-    """Raise BadInput if several files need reading in blocks, which works for one file only."""
+    """Raise BadInput if several files need reading in blocks.
+
+    Only one file can be read in blocks.
+    """
     paths = (file.path, *file.more)
     if (
         sum(text_bytes(path) for path in paths if path.exists()) > MAX_WHOLE_TEXT_BYTES

@@ -33,9 +33,10 @@ def write_term_names(
     seed: int,
     watch: Watch = NO_WATCH,
 ) -> None:
-    """Append a readable name for each term to `names`, in the order of the terms.
+    """Append a readable name for each term to `names`.
 
-    Term t is `data[offsets[t]:offsets[t + 1]]` in UTF-8. `seed` is the seed of the hashes.
+    Names are in the order of the terms. Term t is `data[offsets[t]:offsets[t + 1]]` in UTF-8.
+    `seed` is the seed of the hashes.
     """
     all_hashes = [hashes for *_, hashes in _find_ends(data, offsets, seed, watch)]
     write_array(
@@ -97,10 +98,10 @@ def _find_ends(
 def _name_shared_ends(
     hashes: np.ndarray, data: np.ndarray, offsets: np.ndarray, seed: int, watch: Watch = NO_WATCH
 ) -> dict[int, str]:
-    """Return the names of the terms that may share a name with another term, by term.
+    """Return the names of the terms that may share a name.
 
-    `hashes` are those of the readable ends. All longer names that such a term could get are
-    searched among the ends of the other terms, until no further term is found.
+    The names are given by term. `hashes` are those of the readable ends. All longer names that such
+    a term could get are searched among the ends of the other terms, until no further term is found.
     """
     ordered = np.sort(hashes)
     shared_hashes = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])

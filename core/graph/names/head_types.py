@@ -62,10 +62,10 @@ def head_types(phrases: Sequence[Phrase], steps: csr_matrix, encode) -> list[str
 
 
 def _describe_heads(relation: int, phrases: Sequence[Phrase], steps: csr_matrix) -> list[Phrase]:
-    """Return the phrases of at least two relations that describe the heads of a relation.
+    """Return phrases that describe the heads of a relation.
 
-    The result is empty if the relation's name contains the type, or if too few relations are
-    common.
+    There are at least two, each the phrase of another relation. The result is empty if the
+    relation's name contains the type, or if too few relations are common.
     """
     if phrases[relation].head_type:
         return []
@@ -97,7 +97,10 @@ def _nearest_noun(nouns: list[str], cosines: np.ndarray, describing: Sequence[Ph
 
 
 def _common_relations(relation: int, steps: csr_matrix) -> tuple[int, ...]:
-    """Return the relations that are common among the heads of a relation, the commonest first."""
+    """Return the relations that are common among a relation's heads.
+
+    The commonest relation is first.
+    """
     heads = steps.getcol(2 * relation).nonzero()[0]
     # Columns of even number are steps along relations.
     counts = np.asarray(steps[heads].sum(axis=0)).ravel()[0::2]

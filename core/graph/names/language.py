@@ -42,10 +42,10 @@ def graph_language(graph: KnowledgeGraph) -> Detection:
 
 
 def language_code(graph: KnowledgeGraph, question: str) -> str:
-    """Return the code of the language in which a question to a graph is read, empty for English.
+    """Return the language code of a question to a graph.
 
-    A question in Latin letters to an English graph counts as English, whatever foreign names it
-    contains.
+    It is the language in which the question is read, empty for English. A question in Latin letters
+    to an English graph counts as English, whatever foreign names it contains.
 
     >>> from core.graph.names.language import language_code
     >>> language_code(story, "Ist Tim lahm?"), language_code(story, "Кто такой Tim, сын писца?")
@@ -92,7 +92,10 @@ def choose_language(graph: KnowledgeGraph, code: str) -> Detection:
 
 
 def _read_choice(graph: KnowledgeGraph) -> Detection | None:
-    """Return the user's choice, or None if there is none or it cannot be read."""
+    """Return the user's choice of a language.
+
+    The result is None if there is none or it cannot be read.
+    """
     if graph.folder is None:
         return None
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):

@@ -98,7 +98,10 @@ WORD_ENDINGS = re.compile(r"(?:ers|ors|er|or|resses|ress|ings|ing|ions|ion|tten|
 
 @dataclass(frozen=True)
 class LinkedName:
-    """A mention in a question with its node, and alternative nodes, the most likely first."""
+    """A mention in a question with its node and alternative nodes.
+
+    The most likely alternative is first.
+    """
 
     mention: Mention
     alternatives: tuple[int, ...] = ()
@@ -186,7 +189,10 @@ def _choose_candidates(candidates: Sequence[_LinkCandidate]) -> list[_LinkCandid
 
 
 def _drop_overlaps(candidates: Iterable[_LinkCandidate]) -> list[_LinkCandidate]:
-    """Drop the candidates that overlap a better one; they are ordered from best to worst."""
+    """Drop the candidates that overlap a better one.
+
+    `candidates` are ordered from best to worst.
+    """
     chosen: list[_LinkCandidate] = []
     for candidate in candidates:
         if not any(candidate.overlaps(other) for other in chosen):
@@ -236,7 +242,10 @@ class _CandidateScorer:
         self._relations: dict[int, list[int]] = {}  # cache of `relations`
 
     def candidate(self, spelt: SpelledName, node: int) -> _LinkCandidate:
-        """Return the candidate for a node whose name is spelt in the question, with its score."""
+        """Return the scored candidate for a node named in the question.
+
+        `spelt` is the name as it is spelt there.
+        """
         text = self.question[spelt.start : spelt.end]
         name = self.vocabulary.names[node]
         own_words = self.words_within(spelt.start, spelt.end)
@@ -377,7 +386,10 @@ class _CandidateScorer:
         return False
 
     def relations(self, node: int) -> list[int]:
-        """Return the relations of a node, or none if it has more than `max_linked_degree` edges."""
+        """Return the relations of a node.
+
+        There are none if it has more than `max_linked_degree` edges.
+        """
         if node not in self._relations:
             self._relations[node] = []
             if self.graph.degree(node) <= LINKING.max_linked_degree:
@@ -387,7 +399,10 @@ class _CandidateScorer:
 
 
 def _unspaced_score(text: str) -> float:
-    """Return the score of a name that is part of a word, which grows with its length."""
+    """Return the score of a name that is part of a word.
+
+    The score grows with the length of the name.
+    """
     base = min(1.0, LINKING.unspaced_letter_score * len(text))
     return base + LINKING.unspaced_letter_bonus * len(text)
 
@@ -416,10 +431,10 @@ def stem(word: str, code: str = "") -> str:
 
 @lru_cache(maxsize=8)
 def relation_stems(relation_names: tuple[str, ...], code: str = "") -> tuple[frozenset[str], ...]:
-    """Return for each relation the stems of the words that describe it, without common words.
+    """Return the stems of the words that describe each relation.
 
-    `code` is the language, empty for English. In a script without spaces, the words of the name are
-    returned unchanged.
+    Common words are left out. `code` is the language, empty for English. In a script without
+    spaces, the words of the name are returned unchanged.
     """
     foreign = language(code)
     if foreign is not None:
@@ -459,7 +474,9 @@ def type_words() -> frozenset[str]:
 
 
 def holds_stem(target: str, other: str) -> bool:
-    """Return whether a stem equals the target, or contains a target of at least 4 letters.
+    """Return whether a stem equals or contains the target.
+
+    A target that is only contained must have at least 4 letters.
 
     >>> from core.graph.names.linking import holds_stem
     >>> holds_stem("writ", "screenwrit"), holds_stem("tag", "stage")
@@ -483,6 +500,9 @@ def _has_capital(text: str) -> bool:
 
 
 def _same_capitals(text: str, name: str) -> bool:
-    """Return whether at least half of the words of a text are capitalised as in the name."""
+    """Return whether a text is mostly capitalised as the name is.
+
+    At least half of its words must be.
+    """
     pairs = [(a[0].isupper(), b[0].isupper()) for a, b in zip(text.split(), name.split())]
     return 2 * sum(a == b for a, b in pairs) >= len(pairs)

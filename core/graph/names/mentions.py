@@ -253,9 +253,9 @@ class Vocabulary:
         return list(names_at.values())
 
     def _name_spans(self, text: str, bounds: list[int]) -> Iterator[tuple[int, int]]:
-        """Yield (start, end) of the names in a folded text that begin and end at `bounds`.
+        """Yield (start, end) of the names in a folded text.
 
-        `bounds` are positions, ascending.
+        The names begin and end at `bounds`, which are ascending positions.
         """
         with self._lock:
             hits = list(self._automaton.iter(text)) if len(self._automaton) else []
@@ -316,7 +316,10 @@ def _containing_score(query: str, name: str) -> float:
 
 
 def _is_inside_word(text: str, position: int) -> bool:
-    """Return whether a position between two letters is inside a word of a spaced script."""
+    """Return whether a position is inside a word of a spaced script.
+
+    The position is between two letters.
+    """
     before, after = text[max(0, position - 1) : position], text[position : position + 1]
     if not (before.isalnum() and after.isalnum()):
         return False

@@ -1,4 +1,7 @@
-"""Short descriptions of nodes by their roles in triples, to tell apart nodes in lists."""
+"""Short descriptions of nodes by their roles in triples.
+
+They tell apart nodes in lists.
+"""
 
 from __future__ import annotations
 

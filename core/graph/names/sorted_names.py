@@ -165,7 +165,7 @@ class SortedNames(Vocabulary):
     def _find_range(
         self, prefix: bytes, low: int = 0, high: int | None = None, is_exact: bool = False
     ) -> tuple[int, int]:
-        """Return the rows (first, end) of the names that begin with a prefix, or equal it.
+        """Return the rows (first, end) of the names with a prefix.
 
         With `is_exact`, the names must equal the prefix. Only rows from `low` to `high`, exclusive,
         are searched; None stands for the end.
@@ -239,9 +239,10 @@ def _encode(text: str) -> bytes:
 
 
 def _mark_errors(run: Sequence[Word], name: str) -> tuple[int, ...]:
-    """Return 1 for each word of a run that differs from that of a name, else 0.
+    """Mark each word of a run that differs from a name's word.
 
-    If the numbers of words differ, or all words are equal, only the first word has 1.
+    The mark is 1 if it differs, else 0. If the numbers of words differ, or all words are equal,
+    only the first word has 1.
     """
     name_words = [word.text for word in words_of(name)]
     if len(name_words) != len(run) or name_words == [word.text for word in run]:

@@ -1,6 +1,6 @@
-"""Index of a graph's names by their words, for finding names in questions despite typing errors.
+"""Index of a graph's names by their words.
 
-Case, accents and apostrophes are ignored.
+It finds names in questions despite typing errors. Case, accents and apostrophes are ignored.
 """
 
 from __future__ import annotations
@@ -160,7 +160,10 @@ class WordIndex:
     def _matching_words(
         self, position: int, text: str, allows_error: bool
     ) -> Iterator[tuple[str, int]]:
-        """Yield the next words in the trie that match a text, with the number of errors."""
+        """Yield the next words in the trie that match a text.
+
+        Each comes with the number of errors.
+        """
         if text in self._children[position]:
             yield text, 0
         if not allows_error or any(letter.isdigit() for letter in text):

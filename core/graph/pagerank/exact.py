@@ -23,9 +23,9 @@ CHECK_STEPS = 10_000_000
 
 
 def exact_pagerank(problem: PageRankProblem, tolerance: float = EXACT_TOLERANCE) -> PageRankResult:
-    """Return the best nodes of the exact solution, with scores that sum up to 1.
+    """Return the best nodes of the exact solution.
 
-    `tolerance` bounds the error summed over all nodes.
+    Their scores sum up to 1. `tolerance` bounds the error summed over all nodes.
 
     >>> from core.graph.pagerank.exact import exact_pagerank
     >>> from core.graph.pagerank.problem import pose_problem
@@ -50,11 +50,12 @@ def solve(
     tolerance: float,
     watch: Watch = NO_WATCH,
 ) -> np.ndarray:
-    """Return the PageRank of every node, float64 [n], not yet scaled to a sum of 1.
+    """Return the PageRank of every node, unscaled.
 
-    Mass that reaches a node without steps is dropped, so the sum may be below 1. `shares` is the
-    restart probability of each seed. `tolerance` bounds the error summed over all nodes. `watch` is
-    checked between rounds and may raise RunCancelled.
+    The result is float64 [n], not yet scaled to a sum of 1. Mass that reaches a node without steps
+    is dropped, so the sum may be below 1. `shares` is the restart probability of each seed.
+    `tolerance` bounds the error summed over all nodes. `watch` is checked between rounds and may
+    raise RunCancelled.
     """
     n = len(links.out_indptr) - 1
     estimate, residual = np.zeros(n), np.zeros(n)

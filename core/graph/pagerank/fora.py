@@ -100,9 +100,10 @@ def fora(
 
 
 def walk_rate(epsilon: float, delta: float, n: int) -> float:
-    """Return the number of walks per unit of residual, for a failure probability of 1/n.
+    """Return the number of walks per unit of residual.
 
-    It is (2 epsilon / 3 + 2) x ln(2 n) / (epsilon^2 x delta).
+    It is chosen for a failure probability of 1/n.
+    The number is (2 epsilon / 3 + 2) x ln(2 n) / (epsilon^2 x delta).
     """
     return (2.0 * epsilon / 3.0 + 2.0) * log(2.0 * max(2, n)) / (epsilon * epsilon * delta)
 
@@ -120,7 +121,9 @@ def _push(work: WorkArrays, problem: PageRankProblem, threshold: float, budget: 
 def add_walk_ends(
     work: WorkArrays, problem: PageRankProblem, rate: float
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Run `rate` random walks per unit of residual, and add their ends to the estimates.
+    """Add the ends of random walks to the estimates.
+
+    From each node, `rate` walks run per unit of residual.
 
     Returns
     -------

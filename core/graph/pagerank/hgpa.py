@@ -149,7 +149,10 @@ def _sum_visits(problem: PageRankProblem, tree: HubPart, n_pieces: int) -> np.nd
 
 
 def _outer_parts(tree: HubPart) -> tuple[HubPart, ...]:
-    """Return the parts between the outermost hubs, or the whole graph if it has no hubs."""
+    """Return the parts between the outermost hubs.
+
+    This is the whole graph if it has no hubs.
+    """
     return tree.children or (tree,)
 
 
@@ -172,7 +175,10 @@ def _vectors(source: PieceSource, tree: HubPart, number: int) -> PartVectors:
 
 
 def _hub_returns(source: PieceSource, tree: HubPart, number: int) -> HubReturns:
-    """Compute the vectors of a part, and return the mass that flows from hub to hub through it."""
+    """Compute the vectors of a part.
+
+    The mass that flows from hub to hub through the part is returned.
+    """
     return _vectors(source, tree, number).returns
 
 
@@ -193,7 +199,10 @@ def _part_visits(
     restarts: list[np.ndarray],
     group: range,
 ) -> list[np.ndarray]:
-    """Return the visits of the nodes of each part in `group`, from restarts and from hubs."""
+    """Return the visits of the nodes of each part in `group`.
+
+    They are visits from restarts and from hubs.
+    """
     visits = []
     for number in group:
         vectors = _vectors(source, tree, number)

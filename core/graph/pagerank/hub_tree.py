@@ -34,11 +34,11 @@ WHOLE_GRAPH, NO_GROUP = -1, -2
 
 
 def make_hub_tree(graph: Graph, leaf_nodes: int, watch: Watch = NO_WATCH) -> HubPart:
-    """Divide a graph into nested parts, and return the whole graph as the outermost part.
+    """Divide a graph into nested parts, and return the outermost one.
 
-    The parts are nested Leiden communities. A community of more than `leaf_nodes` nodes is divided
-    again, unless Leiden does not split it. One end of each edge between two parts becomes a hub,
-    mostly the end with more such edges.
+    The outermost part is the whole graph. The parts are nested Leiden communities. A community of
+    more than `leaf_nodes` nodes is divided again, unless Leiden does not split it. One end of each
+    edge between two parts becomes a hub, mostly the end with more such edges.
 
     >>> from core.graph.pagerank.hub_tree import make_hub_tree
     >>> make_hub_tree(toy, 5).children

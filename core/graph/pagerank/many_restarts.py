@@ -1,8 +1,9 @@
-"""Personalised PageRank with restarts at very many nodes, such as all passages of a corpus.
+"""Personalised PageRank with restarts at very many nodes.
 
-PageRank p is linear in its restarts s. Let s = c u + r, where u restarts at each node of a set with
-the same probability, c is a number and r is the remainder. Then p(s) = c p(u) + p(r). p(u) is
-solved once for a graph. r is small and has both signs, so pushed values partly cancel out.
+They may be all passages of a corpus, for example. PageRank p is linear in its restarts s. Let s = c
+u + r, where u restarts at each node of a set with the same probability, c is a number and r is the
+remainder. Then p(s) = c p(u) + p(r). p(u) is solved once for a graph. r is small and has both
+signs, so pushed values partly cancel out.
 """
 
 from __future__ import annotations

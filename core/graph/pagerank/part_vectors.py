@@ -1,4 +1,4 @@
-"""Partial vectors of the parts of a graph, and the skeletons between their hubs, for HGPA.
+"""Partial vectors of a graph's parts, and skeletons between hubs, for HGPA.
 
 All values are expected visits of nodes by walks with restart: the mass that arrives at a node. The
 PageRank of a node is (1 - damping) times its visits. In a matrix, the column of a node has the mass
@@ -22,9 +22,9 @@ BLOCK_VECTORS = 256  # number of partial vectors computed together, to bound the
 
 
 def step_matrix(graph: Graph, direction: str, damping: float) -> csr_array:
-    """Return the transition matrix of a graph times the damping, [end of a step, start].
+    """Return the transition matrix of a graph times the damping.
 
-    `direction` is out, in or both.
+    The matrix is [end of a step, start]. `direction` is out, in or both.
     """
     edges = np.stack([graph.heads, graph.tails])
     reverse = edges[::-1]
@@ -34,9 +34,10 @@ def step_matrix(graph: Graph, direction: str, damping: float) -> csr_array:
 
 
 class HubReturns(NamedTuple):
-    """Mass that flows through a part from hub to hub, per visit of the first hub.
+    """Mass that flows through a part from hub to hub.
 
-    Hubs are given by their positions in `hubs` of the parent part.
+    The mass is given per visit of the first hub. Hubs are given by their positions in `hubs` of the
+    parent part.
     """
 
     reached_hubs: np.ndarray
@@ -81,20 +82,27 @@ class PartVectors:
         self._vectors = hstack(vectors, "csr")
 
     def mass_at_hubs(self, visits: np.ndarray, n_hubs: int) -> np.ndarray:
-        """Return the mass that visits of the part's nodes bring to each hub of its parent."""
+        """Return the mass that visits bring to each hub.
+
+        The visits are of the part's nodes, the hubs are those of its parent.
+        """
         mass = np.zeros((n_hubs, *visits.shape[1:]))
         mass[self.returns.reached_hubs] = self._to_hubs @ visits
         return mass
 
     def sum_vectors(self, hub_visits: np.ndarray) -> np.ndarray:
-        """Return the sum of the vectors, weighted by the visits of each hub of the parent."""
+        """Return the weighted sum of the vectors.
+
+        The weights are the visits of each hub of the parent.
+        """
         return self._vectors @ hub_visits[self.returns.source_hubs]
 
 
 class PartSolver:
-    """Solver for the visits of a part's nodes by walks that end when they leave the part.
+    """Solver for the visits of a part's nodes by walks.
 
-    A leaf is solved by a sparse LU decomposition, any other part by the vectors of its children.
+    The walks end when they leave the part. A leaf is solved by a sparse LU decomposition, any other
+    part by the vectors of its children.
     """
 
     def __init__(self, part: HubPart, matrix: csr_array, max_lost: float, watch: Watch):
@@ -145,7 +153,9 @@ def make_skeleton(among_hubs: csr_array, returns: Iterable[HubReturns]) -> np.nd
 
 
 def drop_least(visits: np.ndarray, max_lost: float) -> np.ndarray:
-    """Set the smallest entries of each column to zero, as long as their sum is at most `max_lost`.
+    """Set the smallest entries of each column to zero.
+
+    The sum of these entries is at most `max_lost`.
 
     >>> import numpy as np
     >>> from core.graph.pagerank.part_vectors import drop_least

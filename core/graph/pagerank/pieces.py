@@ -32,10 +32,10 @@ _open_stored = cache(open_with_digest)  # a worker process opens each graph once
 
 @dataclass(frozen=True, eq=False)
 class PieceSource:
-    """The graph, direction and damping of a piece, which can be sent to a worker process.
+    """The graph, direction and damping of a piece.
 
-    It is pickled as the folder and digest of the graph. A worker process opens the graph from its
-    folder, and keeps it with its cached values.
+    The source can be sent to a worker process. It is pickled as the folder and digest of the graph.
+    A worker process opens the graph from its folder, and keeps it with its cached values.
     """
 
     graph: Graph
@@ -52,7 +52,10 @@ class PieceSource:
         return Adjacency(*arrays, NO_WEIGHTS, NO_WEIGHTS, NO_WEIGHTS)
 
     def get_or_make(self, name: str, key: Hashable, make: Callable[[], Result]) -> Result:
-        """Return a value cached with the graph, made by `make` at the first call in a process."""
+        """Return a value cached with the graph.
+
+        `make` makes it at the first call in a process.
+        """
         settings = self.direction, self.damping
         derived = self.graph.derived.get_or_make("pagerank pieces", settings, DerivedValues)
         return derived.get_or_make(name, key, make, MAX_CACHED_VALUES)
@@ -78,7 +81,10 @@ def piece_source(problem: PageRankProblem) -> PieceSource:
 
 @contextmanager
 def hold_workers(problem: PageRankProblem) -> Iterator[int]:
-    """Start the workers of a problem for the block, and return how many pieces run in parallel."""
+    """Start the workers of a problem for the block.
+
+    The result is the number of pieces that run in parallel.
+    """
     if problem.workers is None:
         yield problem.threads
         return
@@ -89,10 +95,10 @@ def hold_workers(problem: PageRankProblem) -> Iterator[int]:
 def run_pieces(
     problem: PageRankProblem, work: Callable[[Item], Result], items: Iterable[Item]
 ) -> Iterator[tuple[Item, Result]]:
-    """Yield each item with `work(item)`, run by the problem's workers or else by its threads.
+    """Yield each item with `work(item)`.
 
-    With several threads, results are yielded in the order in which they are finished, else in the
-    order of the items.
+    The problem's workers run the items, or else its threads. With several threads, results are
+    yielded in the order in which they are finished, else in the order of the items.
 
     Raises
     ------

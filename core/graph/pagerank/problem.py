@@ -59,9 +59,10 @@ class PageRankResult:
 
 @dataclass(frozen=True, eq=False)
 class PageRankProblem:
-    """The `keep` best nodes by personalised PageRank from seeds, as a problem for any method.
+    """The problem of finding the `keep` best nodes by personalised PageRank.
 
-    Build one with `pose_problem`, which checks the values.
+    PageRank is from seeds, and any method can solve the problem. Build one with `pose_problem`,
+    which checks the values.
     """
 
     graph: Graph
@@ -119,7 +120,10 @@ class PageRankProblem:
 
     @property
     def total_weight(self) -> float:
-        """Sum of the weights of all steps, which are 1 if edges have no weights."""
+        """Sum of the weights of all steps.
+
+        The weights are 1 if edges have none.
+        """
         return float(self.n_steps if self.weights is None else np.sum(self.links.strength))
 
     def check_unweighted(self, method: str) -> None:
@@ -128,10 +132,11 @@ class PageRankProblem:
             raise BadParameter(f"PageRank by {method} takes no weights; exact and auto do.")
 
     def rank_nodes(self, nodes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best `keep` of the nodes with a score above zero, and their scores.
+        """Return the best `keep` of the nodes, and their scores.
 
-        If there are fewer than `keep`, the nodes nearest to the seeds follow. Their score is the
-        mass that flows to them in one step from nodes with a score.
+        Only nodes with a score above zero are among the best. If there are fewer than `keep`, the
+        nodes nearest to the seeds follow. Their score is the mass that flows to them in one step
+        from nodes with a score.
         """
         has_score = scores > 0.0
         nodes, scores = nodes[has_score], round_scores(scores[has_score])
@@ -156,9 +161,10 @@ class PageRankProblem:
 def pose_problem(
     graph: Graph, seeds: Iterable[int], keep: int, damping: float, direction: str, **fields
 ) -> PageRankProblem:
-    """Build the problem for some seeds; a seed that is repeated gets a larger share of restarts.
+    """Build the problem for some seeds.
 
-    `fields` are further fields of `PageRankProblem`.
+    A seed that is repeated gets a larger share of restarts. `fields` are further fields of
+    `PageRankProblem`.
 
     Raises
     ------

@@ -161,13 +161,13 @@ def search_from_seed(
 
 @njit(cache=True, nogil=True)
 def _advance_level(table, sources, values, first, damping, unit, random, links, budget):
-    """Pass the values of the nodes in `sources`, from position `first` on, to their neighbours.
+    """Pass the values of the nodes in `sources` to their neighbours.
 
-    The mass for a neighbour is randomly rounded to `unit` or to 0 if it is below `unit`. If steps
-    go in both directions, a neighbour u receives damping x value / degree(u), and one random number
-    serves all neighbours of a source, as in the paper. In one direction a neighbour receives
-    damping x value / degree of the source, and each has its own random number. The results are
-    added to the residuals in `table`.
+    The first of these nodes is at position `first`. The mass for a neighbour is randomly rounded to
+    `unit` or to 0 if it is below `unit`. If steps go in both directions, a neighbour u receives
+    damping x value / degree(u), and one random number serves all neighbours of a source, as in the
+    paper. In one direction a neighbour receives damping x value / degree of the source, and each
+    has its own random number. The results are added to the residuals in `table`.
 
     Returns
     -------

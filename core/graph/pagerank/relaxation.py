@@ -70,9 +70,10 @@ class SweepLayout:
     spare_work: list[tuple[np.ndarray, ...]] = field(default_factory=list)
 
     def inverse(self, damping: float) -> np.ndarray:
-        """Return 1 / the coefficient of q in the equation of each row, after leaves are eliminated.
+        """Return 1 / the coefficient of q in each row's equation.
 
-        The result is float64 [rows] and cached by damping.
+        The equations are those after leaves are eliminated. The result is float64 [rows] and cached
+        by damping.
         """
         coefficients = self.inverses.get(damping)
         if coefficients is None:

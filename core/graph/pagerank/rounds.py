@@ -28,13 +28,13 @@ DRAWN_WALKS_SEED = 0
 def rank_by_rounds(
     problem: PageRankProblem, name: str, per_step: float | None = None
 ) -> PageRankResult:
-    """Return the best nodes by a push in rounds and drawn walks, with FORA's guarantee.
+    """Return the best nodes by a push in rounds and drawn walks.
 
-    With delta = 1/n and probability at least 1 - 1/n, each node with a PageRank of at least delta
-    has an estimate within the relative error `FORA_EPSILON`. This takes omega walks per unit of
-    residual, where omega is the `walk_rate`. From each node, `per_step` walks are drawn for each of
-    its steps. The push ends once each residual is at most per_step x degree / omega, because the
-    drawn walks then suffice.
+    The result has FORA's guarantee. With delta = 1/n and probability at least 1 - 1/n, each node
+    with a PageRank of at least delta has an estimate within the relative error `FORA_EPSILON`. This
+    takes omega walks per unit of residual, where omega is the `walk_rate`. From each node,
+    `per_step` walks are drawn for each of its steps. The push ends once each residual is at most
+    per_step x degree / omega, because the drawn walks then suffice.
 
     Parameters
     ----------
@@ -115,9 +115,9 @@ class RoundPush:
         self.steps += n_steps
 
     def add_walks(self, rate: float, per_step: float) -> np.ndarray:
-        """Return the estimates plus the residuals, moved to the ends of their walks, float64 [n].
+        """Return the estimates plus the residuals, moved to their walks' ends.
 
-        `rate` is the number of walks per unit of residual.
+        The result is float64 [n]. `rate` is the number of walks per unit of residual.
         """
         sums = np.zeros(len(self.residual), np.int64)
         walk = partial(_walk_piece, self.source, self.residual, rate, per_step)
@@ -140,7 +140,10 @@ def split_nodes(degree: np.ndarray, n_pieces: int) -> list[tuple[int, int]]:
 
 
 def _gather_piece(source: PieceSource, passed: np.ndarray, bounds: tuple[int, int]) -> np.ndarray:
-    """Return the mass that arrives at each node of a range; `passed` is what each node sends."""
+    """Return the mass that arrives at each node of a range.
+
+    `passed` is what each node sends.
+    """
     return _gather_range(passed, *bounds, source.links())
 
 

@@ -26,10 +26,11 @@ HALF_ROUNDING = 1 << (ROUNDED_BITS - 1)  # half of the last bit that rounding le
 
 @njit(cache=True, nogil=True)
 def colour_nodes(order, out_indptr, tails, in_indptr, in_heads):
-    """Colour every node 0 or 1, so that few links connect nodes of the same colour.
+    """Colour every node 0 or 1.
 
-    The search is breadth-first from each node of `order` in turn. A node gets the colour that fewer
-    of its coloured neighbours have. Returns int8 [n].
+    The aim is that few links connect nodes of the same colour. The search is breadth-first from
+    each node of `order` in turn. A node gets the colour that fewer of its coloured neighbours have.
+    Returns int8 [n].
     """
     colour = np.full(len(order), -1, np.int8)
     queue, queued, size, head = np.empty(len(order), np.int32), np.zeros(len(order), np.bool_), 0, 0
@@ -99,10 +100,11 @@ def _push(
     indptr,
     links,
 ):
-    """Run a half-sweep on the rows of one colour that are linked to active rows of the other.
+    """Run a half-sweep on the rows of one colour.
 
-    The rows of `colour` are those from `start` to below `end`. Active rows have a value. Returns
-    the number of active rows of this colour.
+    It covers rows that are linked to active rows of the other colour. The rows of `colour` are
+    those from `start` to below `end`. Active rows have a value. Returns the number of active rows
+    of this colour.
     """
     size = count[colour]
     for index in range(count[1 - colour]):

@@ -34,17 +34,18 @@ TOPPPR_MAX_EDGES = 10_000_000
 
 
 def topppr(problem: PageRankProblem, budget: int = TOPPPR_MAX_EDGES) -> PageRankResult:
-    """Return the best nodes by TopPPR, of which a share is proved to be correct.
+    """Return the best nodes by TopPPR.
 
-    The search continues until at least the share `problem.recall`, the paper's precision rho, is
-    proved to be among the true best. A forward push leaves residuals, and random walks start from
-    them in proportion. The PageRank of a node is its estimate by the push plus a mean over the
-    walks. An empirical Bernstein bound (Maurer and Pontil 2009) holds for all nodes and rounds
-    together with probability 1 - 1/n. A node is proved if fewer than `keep` others may be above its
-    lower bound. A backward push runs from each node that is still uncertain. The mean is then over
-    small numbers, so its bound is tight. Then the number of walks is doubled. Nodes that tie with
-    the `keep`-th best cannot be proved; the search then ends at its budget and is not settled. The
-    paper bounds the walks in the same way, with another schedule of pushes.
+    A share of them is proved to be correct. The search continues until at least the share
+    `problem.recall`, the paper's precision rho, is proved to be among the true best. A forward push
+    leaves residuals, and random walks start from them in proportion. The PageRank of a node is its
+    estimate by the push plus a mean over the walks. An empirical Bernstein bound (Maurer and Pontil
+    2009) holds for all nodes and rounds together with probability 1 - 1/n. A node is proved if
+    fewer than `keep` others may be above its lower bound. A backward push runs from each node that
+    is still uncertain. The mean is then over small numbers, so its bound is tight. Then the number
+    of walks is doubled. Nodes that tie with the `keep`-th best cannot be proved; the search then
+    ends at its budget and is not settled. The paper bounds the walks in the same way, with another
+    schedule of pushes.
 
     Raises
     ------
@@ -132,9 +133,10 @@ class _BoundedSearch:
         return self.problem.keep
 
     def walk(self, walks: int) -> int:
-        """Run further walks from the residuals and update the scores and bounds of all nodes.
+        """Run further walks from the residuals.
 
-        Returns the number of proved nodes among the best.
+        The scores and bounds of all nodes are updated. Returns the number of proved nodes among the
+        best.
         """
         if self.residual_sum > 0.0:
             draws = self.rng.random(walks) * self.residual_sum
@@ -187,9 +189,10 @@ class _BoundedSearch:
     def _combine(
         self, position: int, nodes: np.ndarray, cells: np.ndarray, max_residual: float
     ) -> None:
-        """Compute the score of one node from the forward push, the walks and a backward push.
+        """Compute the score of one node.
 
-        `nodes` and `cells` are the results of the backward push.
+        It combines the forward push, the walks and a backward push. `nodes` and `cells` are the
+        results of the backward push.
         """
         residuals = _values_at(self.pushed_nodes, self.residual, nodes)
         certain = float(np.sum(residuals * cells[:, ESTIMATE]))
@@ -202,9 +205,10 @@ class _BoundedSearch:
             self.max_errors[position] = max_error
 
     def _bound(self, variance: np.ndarray, limit: float) -> np.ndarray:
-        """Bound the error of residual_sum x the mean of numbers in 0..limit over the walks.
+        """Bound the error of a scaled mean over the walks.
 
-        This is the empirical Bernstein bound. `variance` is that of the numbers.
+        The scaled mean is residual_sum x the mean of numbers in 0..limit. This is the empirical
+        Bernstein bound. `variance` is that of the numbers.
         """
         walks = self.n_walks
         spread = variance * walks / (walks - 1)
@@ -223,7 +227,10 @@ class _BoundedSearch:
         self.nodes, self.start, self.ends = nodes, start, counts
 
     def _count_proved(self) -> int:
-        """Count the best nodes above whose lower bound fewer than `keep` other nodes may be."""
+        """Count the best nodes that are proved.
+
+        Fewer than `keep` other nodes may be above the lower bound of such a node.
+        """
         keep = self.problem.keep
         best = np.searchsorted(self.nodes, top_k(self.nodes, round_scores(self.scores), keep)[0])
         low, high = (self.scores - self.max_errors)[best], np.sort(self.scores + self.max_errors)

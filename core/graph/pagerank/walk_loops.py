@@ -42,9 +42,10 @@ def draw(random):
 
 @njit(cache=True, nogil=True, inline="always")
 def _run_walk(node, damping, random, mask, out_indptr, tails, in_indptr, in_heads):
-    """Run a random walk from a node, and return its end and the number of its steps.
+    """Run a random walk from a node.
 
-    The end is -1, and the walk is lost, if it would continue at a node without steps.
+    The end of the walk and the number of its steps are returned. The end is -1, and the walk is
+    lost, if it would continue at a node without steps.
     """
     steps = 0
     while draw(random) < damping:
@@ -64,10 +65,10 @@ def _run_walk(node, damping, random, mask, out_indptr, tails, in_indptr, in_head
 
 @njit(cache=True, nogil=True)
 def walk_residuals(table, first, rate, end_table, damping, random, links, budget):
-    """Start ceil(residual x rate) random walks at the node of each slot from `first` on.
+    """Start random walks at the node of each slot from `first` on.
 
-    Each walk adds residual / number of walks to the estimate of its end in `end_table`. The loop
-    stops after about `budget` steps.
+    There are ceil(residual x rate) walks from each. Each walk adds residual / number of walks to
+    the estimate of its end in `end_table`. The loop stops after about `budget` steps.
 
     Returns
     -------
@@ -117,7 +118,10 @@ def walk_from(starts, damping, random, links):
 
 @njit(cache=True, nogil=True, inline="always")
 def _seed_node(random, seed, node):
-    """Seed the random numbers of a node; seed and node are mixed by splitmix64 (Steele 2014)."""
+    """Seed the random numbers of a node.
+
+    Seed and node are mixed by splitmix64 (Steele 2014).
+    """
     bits = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(node + 1)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -126,10 +130,11 @@ def _seed_node(random, seed, node):
 
 @njit(cache=True, nogil=True)
 def draw_ends(damping, per_step, seed, start, end, links):
-    """Return the ends of random walks from the nodes `start` to `end` - 1, int32.
+    """Return the ends of random walks from a range of nodes.
 
-    From each node there are ceil(per_step x number of its steps) walks. They are ordered by their
-    start. Lost walks end at -1. The random numbers of a node depend only on the seed and the node.
+    The nodes are `start` to `end` - 1, and the ends are int32. From each node there are
+    ceil(per_step x number of its steps) walks. They are ordered by their start. Lost walks end at
+    -1. The random numbers of a node depend only on the seed and the node.
     """
     mask, out_indptr, tails, in_indptr, in_heads = links[:5]
     size = np.int64(0)
@@ -148,11 +153,11 @@ def draw_ends(damping, per_step, seed, start, end, links):
 
 @njit(cache=True, nogil=True)
 def sum_ends(residual, rate, ends, per_step, start, end, links):
-    """Return the mass that walks from the nodes `start` to `end` - 1 bring to each node.
+    """Return the mass that walks bring to each node.
 
-    The walks are those of `draw_ends`. Each node shares its residual among the first ceil(residual
-    x rate) of its walks, or among all if there are fewer. The sums are int64 [n], in units of
-    1 / `FIXED_ONE`.
+    The walks start at the nodes `start` to `end` - 1. The walks are those of `draw_ends`. Each node
+    shares its residual among the first ceil(residual x rate) of its walks, or among all if there
+    are fewer. The sums are int64 [n], in units of 1 / `FIXED_ONE`.
     """
     mask, out_indptr, _, in_indptr, _ = links[:5]
     sums, first = np.zeros(len(residual), np.int64), np.int64(0)

@@ -201,7 +201,7 @@ class Attributes:
             yield "Weights of zero or less count as next to none."
 
     def single_relation_warning(self, relation: str) -> str:
-        """Return a warning that the only relation of a graph may be the wrong column.
+        """Return a warning that the only relation may be the wrong column.
 
         The warning names the other attributes of edges. It is empty if there are none except
         weights.
@@ -234,7 +234,10 @@ class Attributes:
         return values
 
     def _stored_value(self, column: str, value: Any) -> Any:
-        """Return a value as its column stores it, or None if it is missing or unusable."""
+        """Return a value as its column stores it.
+
+        The result is None if the value is missing or unusable.
+        """
         if column == "type":
             text = one_line_text(value)
             # :Person:Actor and Person;Actor, as Neo4j writes labels

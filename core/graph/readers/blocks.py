@@ -1,7 +1,7 @@
-"""Triples of a large delimited file in blocks of bytes, each name a slice of its block.
+"""Triples of a large delimited file in blocks of bytes.
 
-The builder of graphs that exceed memory (`core.graph.large`) reads blocks. It saves the position
-after each one, from which a stopped build continues.
+Each name is a slice of its block. The builder of graphs that exceed memory (`core.graph.large`)
+reads blocks. It saves the position after each one, from which a stopped build continues.
 """
 
 from __future__ import annotations
@@ -204,7 +204,10 @@ class DelimitedBlocks:
             start = end + 1
 
     def _read_quoted(self, chunks: Iterator[bytes], position: BlockPosition) -> Iterator[Block]:
-        """Yield the blocks of rows that the csv module reads from chunks of whole lines."""
+        """Yield the blocks of rows that the csv module reads.
+
+        It reads them from chunks of whole lines.
+        """
         end = position  # after the lines that the csv module has asked for
 
         def texts() -> Iterator[str]:
@@ -284,7 +287,9 @@ def encode_parts(parts: list[str]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def whole_lines(source: UnpackedBytes, size: int) -> Iterator[bytes]:
-    """Yield the rest of a file in chunks of whole lines, about `size` bytes each.
+    """Yield the rest of a file in chunks of whole lines.
+
+    Each chunk has about `size` bytes.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Reader of the mock knowledge graphs of the benchmark CRAG, with the triples of Walk&Retrieve.
+"""Reader of the mock knowledge graphs of the benchmark CRAG.
 
 CRAG (Comprehensive RAG benchmark) ships databases of five domains in the folder “cragkg”. The
 triples are those of Walk&Retrieve's published code: facts of films, people and years, of football
@@ -145,7 +145,10 @@ def crag_triples(folder: Path, notes: list[str]) -> Iterator[Triple]:
 
 
 class NotPlainError(Exception):
-    """Error for a pickled file that holds objects of a class, whose loading could run code."""
+    """Error for a pickled file that holds objects of a class.
+
+    Loading such objects could run code.
+    """
 
 
 class _PlainUnpickler(pickle.Unpickler):

@@ -72,10 +72,10 @@ def read(source: TripleSource) -> Iterator[Triple]:
 
 
 def report_wide_row(source: TripleSource, number: int, row: list[str], n_named: int) -> bool:
-    """Report a row if it has more columns than the header names; return whether it has.
+    """Report a row that has more columns than the header names.
 
-    `n_named` is the number of columns of the header, or 0 if there is none. No row is too wide if
-    the person has chosen the columns.
+    The result is True if the row is too wide. `n_named` is the number of columns of the header, or
+    0 if there is none. No row is too wide if the person has chosen the columns.
     """
     if source.columns or not 0 < n_named < len(row):
         return False
@@ -98,7 +98,10 @@ def _is_quoted(name: str) -> bool:
 def _read_row(
     source: TripleSource, numbered_row: NumberedRow, layout: DelimitedLayout
 ) -> Iterator[Triple]:
-    """Yield the triples of a row, each after its attributes were passed to the source."""
+    """Yield the triples of a row.
+
+    The attributes of a triple are passed to the source before it is yielded.
+    """
     number, row = numbered_row
     try:
         triple = triple_of(source.path, number, row, layout.format_name, layout.columns)
@@ -114,9 +117,10 @@ def _read_row(
 
 
 def triples_of_row(source: TripleSource, number: int, triple: Triple) -> Iterator[Triple]:
-    """Iterate over the triples of a row, several if its cells hold lists written as text.
+    """Iterate over the triples of a row.
 
-    `triple` holds the cells of head, relation and tail, and `number` is the number of the line.
+    There are several if its cells hold lists written as text. `triple` holds the cells of head,
+    relation and tail, and `number` is the number of the line.
     """
     if not any("[" in name for name in triple):
         return iter((triple,))

@@ -174,7 +174,10 @@ def _detect_format(path: FilePath, lines: list[NumberedLine], columns: ColumnNum
 
 
 def _fits_triple(text: str, format_name: str, columns: ColumnNumbers | None) -> bool:
-    """Return whether a line has as many cells as a triple, or all columns that were chosen."""
+    """Return whether a line has the number of cells of a triple.
+
+    If columns were chosen, it must have all of these instead.
+    """
     n_cells = count_cells(text, format_name)
     return n_cells == 3 if columns is None else n_cells >= max(columns)
 
@@ -216,7 +219,10 @@ def _refuse_edge_list(path: FilePath, rows: list[list[str]], may_have_header: bo
 
 
 def _has_weight_column(rows: list[list[str]]) -> bool:
-    """Return whether several rows all have three cells, of which the last is a number."""
+    """Return whether several rows have three cells, the last a number.
+
+    All rows must have this form.
+    """
     return len(rows) > 1 and all(len(row) == 3 and NUMBER_TEXT.fullmatch(row[2]) for row in rows)
 
 
@@ -229,10 +235,11 @@ def _second_cells_begin_rows(rows: list[list[str]]) -> bool:
 
 
 def _looks_like_header(source: TripleSource, rows: list[list[str]]) -> bool:
-    """Return whether a first row is a header although not all its columns have known names.
+    """Return whether a first row is a header.
 
-    The setting of the source decides first, then the names of both ends in the chosen columns, then
-    `header_verdict`. The tally warns if the verdict is unsure.
+    Not all its columns have known names. The setting of the source decides first, then the names of
+    both ends in the chosen columns, then `header_verdict`. The tally warns if the verdict is
+    unsure.
     """
     if source.header:
         return source.header == WITH_HEADER
@@ -270,12 +277,18 @@ def _apply_header(source: TripleSource, names: list[str], columns: ColumnNumbers
 
 
 def _id_space_at(names: list[str], column: int) -> str:
-    """Return the id space in the name of a column, which may be missing in the header."""
+    """Return the id space in the name of a column.
+
+    The column may be missing in the header.
+    """
     return id_space(names[column - 1]) if column <= len(names) else ""
 
 
 def _note_header(source: TripleSource, names: list[str], columns: ColumnNumbers) -> None:
-    """Note which columns of a header are used, unless all are, under their usual names."""
+    """Note which columns of a header are used.
+
+    There is no note if all are used under their usual names.
+    """
     ignored_names = source.attributes.ignored_keys
     plain_names = tuple(name.strip().casefold() for name in names)
     if not ignored_names and plain_names in (TRIPLE_PARTS, ("subject", "predicate", "object")):

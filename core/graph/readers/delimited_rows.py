@@ -111,7 +111,10 @@ def _split_quoted_rows(
     row_characters = 0
 
     def count_lines() -> Iterator[str]:
-        """Yield lines to the csv module, and track the line number and the size of the row."""
+        """Yield lines to the csv module.
+
+        The line number and the size of the row are tracked.
+        """
         nonlocal line_number, row_characters
         for number, text in lines:
             line_number = number

@@ -59,9 +59,10 @@ def read(source: TripleSource) -> Iterator[Triple]:
 
 
 def _detect_edge_layout(source: TripleSource, sample: list[NumberedLine]) -> tuple[str | None, int]:
-    """Return the separator of an edge list, and the number of the last line before its links.
+    """Return the separator of an edge list, and where its links begin.
 
-    The separator is None if spaces separate the columns.
+    The second result is the number of the last line before the links. The separator is None if
+    spaces separate the columns.
     """
     _, last_opening_line = find_excel_line(source, sample)
     lines = [
@@ -86,7 +87,10 @@ def _common_separator(texts: list[str]) -> str | None:
 
 
 def _split_cells(text: str, separator: str | None) -> list[str]:
-    """Split a line into cells by a separator, or by spaces if it is None."""
+    """Split a line into cells by a separator.
+
+    If it is None, spaces separate the cells.
+    """
     return text.split() if separator is None else split_quoted_line(text, separator)
 
 

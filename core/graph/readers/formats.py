@@ -1,4 +1,7 @@
-"""Table of the file formats of triples, for the command line, the pages and both builders."""
+"""Table of the file formats of triples.
+
+The command line, the pages and both builders use it.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +29,10 @@ def triples_in_blocks(
     position: BlockPosition,
     size: int,
 ) -> Iterator[Block]:
-    """Yield the triples of `read` from a position on, in blocks of about `size` characters.
+    """Yield the triples of `read` in blocks, from a position on.
 
-    The position counts triples. On continuing, the triples before it are read again and skipped;
-    their bad lines are not counted a second time.
+    A block is of about `size` characters. The position counts triples. On continuing, the triples
+    before it are read again and skipped; their bad lines are not counted a second time.
     """
     from core.graph.readers.blocks import BlockPosition, pack_block  # imports numba
 

@@ -198,7 +198,10 @@ class _GraphmlContent:
             self.open_data.append({"label": label} if label else {})
 
     def end(self, element: _Element) -> None:
-        """Read the contents of an element that ends, then free it and its preceding siblings."""
+        """Read the contents of an element that ends.
+
+        The element and its preceding siblings are then freed.
+        """
         name, text = _tag_name(element), " ".join((element.text or "").split())
         self.depth -= 1
         if name == "data" and self.open_data and text:
@@ -264,10 +267,10 @@ class _GraphmlContent:
         }
 
     def _find_label(self, tag: str, data: dict[str, str]) -> tuple[str, str]:
-        """Return the label of a node or edge and the name of the attribute that holds it.
+        """Return the label of a node or edge, and its attribute.
 
-        It is the first existing attribute in `LABELS`, including defaults of keys. Both are empty
-        if there is none.
+        The second result is the name of the attribute that holds the label. It is the first
+        existing attribute in `LABELS`, including defaults of keys. Both are empty if there is none.
         """
         self.attribute_counts[tag].update(data.keys())
         for name in LABELS[tag]:

@@ -68,7 +68,9 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def untyped_value(value: Any) -> Any:
-    """Return a JSON value without the type information of versions 2 and 3, at any depth.
+    """Return a JSON value without its type information, at any depth.
+
+    Versions 2 and 3 of GraphSON have such information.
 
     >>> from core.graph.readers.graphson import untyped_value
     >>> untyped_value({"id": {"@type": "g:Int32", "@value": 1}})
@@ -89,7 +91,10 @@ def untyped_value(value: Any) -> Any:
 
 
 def _vertex(vertex: JsonRow) -> JsonRow:
-    """Return a vertex as a node with the first value of each property, and its label as type."""
+    """Return a vertex as a node, with its label as type.
+
+    Of each property, the node has the first value.
+    """
     node = {
         GRAPHSON_KEYS.get(key, key): value
         for key, value in vertex.items()

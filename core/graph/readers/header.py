@@ -1,6 +1,7 @@
-"""Detection of a header row in delimited text by its differences from all other rows.
+"""Detection of a header row in delimited text.
 
-It is for headers whose column names are not known to `core.graph.readers.header_columns`.
+A header is recognised by its differences from all other rows. It is for headers whose column names
+are not known to `core.graph.readers.header_columns`.
 """
 
 from __future__ import annotations
@@ -166,7 +167,10 @@ def _differing_parts(head: str, tail: str) -> str:
 
 
 def _parts(name: str) -> list[str]:
-    """Split a name into words and numbers, and words of scripts without spaces into characters."""
+    """Split a name into words and numbers.
+
+    Words of scripts without spaces are split into characters.
+    """
     parts: list[str] = []
     for part in NAME_PART.findall(name):
         parts += part if _scripts(part) & UNSPACED_SCRIPTS else [part.casefold()]

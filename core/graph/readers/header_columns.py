@@ -144,12 +144,18 @@ def _find_end_columns(keys: Sequence[str]) -> tuple[int, int] | None:
 
 
 def names_only_ends(row: Sequence[str]) -> bool:
-    """Return whether a row of two or three cells names the columns of both ends."""
+    """Return whether a short row names the columns of both ends.
+
+    The row must have two or three cells.
+    """
     return len(row) in (2, 3) and _find_end_columns([name.casefold() for name in row]) is not None
 
 
 def names_chosen_ends(row: Sequence[str], columns: ColumnNumbers) -> bool:
-    """Return whether a row names both ends in the columns that the user chose for them."""
+    """Return whether a row names both ends in the chosen columns.
+
+    `columns` are those that the user chose for the ends.
+    """
     if len(row) < max(columns):
         return False
     head_column, _, tail_column = columns
@@ -161,10 +167,11 @@ def names_chosen_ends(row: Sequence[str], columns: ColumnNumbers) -> bool:
 def find_attribute_columns(
     source: TripleSource, names: Sequence[str], columns: ColumnNumbers
 ) -> dict[int, str]:
-    """Map the positions of columns with edge attributes, from 0, to the keys of the attributes.
+    """Map the positions of columns with edge attributes to their keys.
 
-    This sets `source.attributes.header_has_attributes`. If attributes are not wanted, the result is
-    empty, and the tally notes the columns of a file that is too large for them.
+    Positions count from 0. This sets `source.attributes.header_has_attributes`. If attributes are
+    not wanted, the result is empty, and the tally notes the columns of a file that is too large for
+    them.
 
     Parameters
     ----------
@@ -188,7 +195,7 @@ def find_attribute_columns(
 
 
 def bare_key(cell: str) -> str:
-    """Return the name of a column in lower case, without the type of its values.
+    """Return a column's name in lower case, without its values' type.
 
     Neo4j's columns for ids, relations and labels are named by their types alone, such as `:id`.
 
@@ -210,6 +217,9 @@ def bare_key(cell: str) -> str:
 
 
 def id_space(cell: str) -> str:
-    """Return the id space in a column's name, such as “Person” in “:START_ID(Person)”, or “”."""
+    """Return the id space in a column's name.
+
+    An example is “Person” in “:START_ID(Person)”. The id space is “” if there is none.
+    """
     match = NEO4J_COLUMN.fullmatch(cell.strip())
     return (match[3] or "").strip() if match else ""

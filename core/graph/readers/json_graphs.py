@@ -110,9 +110,10 @@ def row_triples(name: str, where: str, row: JsonRow) -> list[Triple]:
 
 
 def _read_row(source: TripleSource, where: str, row: JsonRow) -> tuple[Iterable[Triple], bool]:
-    """Return the triples of a row, and True if the row has a known form.
+    """Return the triples of a row.
 
-    `where` is the position of the row, for the message of an error.
+    The second result is True if the row has a known form. `where` is the position of the row, for
+    the message of an error.
 
     Raises
     ------
@@ -153,7 +154,10 @@ def _with_attributes(
 
 
 def names_in(value: Any) -> list[str]:
-    """Return the names in a cell that holds a value, a list, or a list written as text."""
+    """Return the names in a cell.
+
+    The cell holds a value, a list, or a list written as text.
+    """
     values = value if isinstance(value, list) else [value]
     if isinstance(value, str) and "[" in value:
         values = cell_names(value)
@@ -168,7 +172,10 @@ def _part_text(value: Any) -> str:
 
 
 def triple_keys(row: JsonRow) -> tuple[str, str, str] | None:
-    """Return the keys of a row's head, relation and tail, or None if one is missing."""
+    """Return the keys of a row's head, relation and tail.
+
+    The result is None if one is missing.
+    """
     folded = {str(key).casefold(): key for key in row}  # in lower case -> as written
     part_keys = [
         next((folded[name] for name in names if name in folded), None)
@@ -203,9 +210,10 @@ def _is_triple(parts: Any) -> bool:
 
 
 def _extracted_triples(source: TripleSource, triples: Any) -> list[Triple]:
-    """Return the triples that a language model extracted from a passage, as HippoRAG stores them.
+    """Return the triples that a language model extracted from a passage.
 
-    Models sometimes write lists without exactly three parts. The tally counts these as left out.
+    They have the form in which HippoRAG stores them. Models sometimes write lists without exactly
+    three parts. The tally counts these as left out.
     """
     items = triples if isinstance(triples, list) else []
     complete = [(item[0], item[1], item[2]) for item in items if _is_triple(item)]
@@ -217,7 +225,9 @@ def _extracted_triples(source: TripleSource, triples: Any) -> list[Triple]:
 
 
 def _read_links_file(source: TripleSource) -> tuple[list[JsonRow], list[JsonRow]] | None:
-    """Return the nodes and links of a file, or None if it is not one object with both.
+    """Return the nodes and links of a file.
+
+    The result is None if the file is not one object with both.
 
     Raises
     ------
@@ -263,9 +273,10 @@ def holds_links(source: TripleSource) -> bool:
 
 
 def _nodes_and_links(content: JsonRow) -> tuple[list[JsonRow], list[JsonRow]] | None:
-    """Return the nodes and links of one object, or None if it lacks one of them.
+    """Return the nodes and links of one object.
 
-    The object may have the form of networkx, D3, Cytoscape.js, vis.js or the JSON Graph Format.
+    The result is None if the object lacks one of them. The object may have the form of networkx,
+    D3, Cytoscape.js, vis.js or the JSON Graph Format.
     """
     graph = _inner_graph(content)
     nodes = _listed_nodes(graph.get("nodes"))
@@ -305,7 +316,10 @@ def _listed_nodes(nodes: Any) -> Any:
 
 
 def _inner_row(row: Any) -> Any:
-    """Return the `data` of a node or link, as Cytoscape.js writes it, else the row itself."""
+    """Return the `data` of a node or link, else the row itself.
+
+    Cytoscape.js writes such `data`.
+    """
     if isinstance(row, Mapping) and isinstance(row.get("data"), Mapping):
         return row["data"]
     return row
@@ -399,9 +413,10 @@ def link_triples(
 
 
 def _name_nodes(source: TripleSource, nodes: Sequence[JsonRow]) -> dict[str, str]:
-    """Map the ids of nodes to their names, and pass their attributes to the source.
+    """Map the ids of nodes to their names.
 
-    A node's position counts as an id, too, such as `#0`.
+    The attributes of the nodes are passed to the source. A node's position counts as an id, too,
+    such as `#0`.
     """
     namer, names = Namer(), dict[str, str]()
     for position, node in enumerate(nodes):
@@ -415,17 +430,26 @@ def _name_nodes(source: TripleSource, nodes: Sequence[JsonRow]) -> dict[str, str
 
 
 def _first_text(row: JsonRow, keys: Sequence[str]) -> str:
-    """Return the text under the first of the keys that a row has, or an empty text."""
+    """Return the text under the first key that a row has.
+
+    The text is empty if the row has none of the keys.
+    """
     return next((_text_of(row[key]) for key in keys if key in row), "")
 
 
 def _first_filled(row: JsonRow, keys: Sequence[str]) -> str:
-    """Return the first of the keys under which a row has a text, or an empty text."""
+    """Return the first key under which a row has a text.
+
+    The result is empty if there is none.
+    """
     return next((key for key in keys if _text_of(row.get(key))), "")
 
 
 def _lacks_ids(nodes: Sequence[JsonRow]) -> bool:
-    """Return whether there are nodes and none has an id, so that links give their positions."""
+    """Return whether there are nodes and none has an id.
+
+    Links then give the positions of nodes.
+    """
     return bool(nodes) and not any(
         isinstance(node, Mapping) and ("id" in node or "key" in node) for node in nodes
     )
@@ -434,9 +458,10 @@ def _lacks_ids(nodes: Sequence[JsonRow]) -> bool:
 def _note_link_keys(
     source: TripleSource, relation_keys: Counter[str], ignored_keys: Counter[str]
 ) -> None:
-    """Note in the tally which keys of the links are relations, and which are ignored.
+    """Note in the tally which keys of the links are relations.
 
-    The key in `relation_keys` is empty for links without a relation.
+    The note also says which keys are ignored. The key in `relation_keys` is empty for links without
+    a relation.
     """
     if not relation_keys:
         return
@@ -456,9 +481,10 @@ def _note_link_keys(
 def _end_names(
     link: Any, names: Mapping[str, str], links_by_position: bool
 ) -> tuple[str, str] | None:
-    """Return the names of a link's two ends, or None if one is missing or unknown.
+    """Return the names of a link's two ends.
 
-    `names` maps ids to names, and `#` with a position to the name of the node there.
+    The result is None if one is missing or unknown. `names` maps ids to names, and `#` with a
+    position to the name of the node there.
     """
     if not isinstance(link, Mapping):
         return None

@@ -1,4 +1,7 @@
-"""Cells that hold several names, as a list written as text, and the triples of such cells."""
+"""Cells that hold several names, as a list written as text.
+
+The module also makes the triples of such cells.
+"""
 
 from __future__ import annotations
 

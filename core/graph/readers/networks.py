@@ -105,9 +105,10 @@ def _declares_entities(data: bytes) -> bool:
 def _network_triples(
     source: TripleSource, title: str, parse: Callable[[bytes], Any], xml: bool = False
 ) -> Iterator[Triple]:
-    """Yield the edges of the networkx graph that `parse` returns for the bytes of a file.
+    """Yield the edges of the networkx graph in a file.
 
-    `title` is the format in messages. A file in XML is not decoded, since it names its encoding.
+    `parse` returns the graph for the bytes of the file. `title` is the format in messages. A file
+    in XML is not decoded, since it names its encoding.
     """
     with source.open_raw() if xml else source.open_text() as stream:
         data = read_whole(stream, MAX_NETWORK_FILE_BYTES + 1)
@@ -136,10 +137,11 @@ COLUMNAR_TITLES = {".parquet": "Parquet", ".arrow": "Arrow", ".feather": "Arrow"
 
 
 def open_columnar(source: TripleSource) -> tuple[list[str], Iterator[list[list[Any]]]]:
-    """Return the column names of a Parquet or Arrow file, and an iterator over batches of its rows.
+    """Open a Parquet or Arrow file.
 
-    A batch is a list of columns, each a list of values. A separate process reads the file, as
-    damaged files can crash pyarrow.
+    The results are its column names and an iterator over batches of its rows. A batch is a list of
+    columns, each a list of values. A separate process reads the file, as damaged files can crash
+    pyarrow.
 
     Raises
     ------
@@ -208,9 +210,9 @@ def _table_triples(source: TripleSource) -> Iterator[Triple]:
 
 
 def _question_triples(source: TripleSource, names: Sequence[str]) -> Iterator[Triple]:
-    """Yield the triples of a `graph` column with a list of triples per row, as in RoG's questions.
+    """Yield the triples of a `graph` column.
 
-    `names` are all columns of the file.
+    Each row holds a list of triples, as in RoG's questions. `names` are all columns of the file.
     """
     others = [name for name in names if name != GRAPH_COLUMN]
     for number, (where, row) in enumerate(
@@ -226,7 +228,9 @@ def _question_triples(source: TripleSource, names: Sequence[str]) -> Iterator[Tr
 
 
 def _find_columns(source: TripleSource, names: Sequence[str]) -> tuple[list[int], dict[int, str]]:
-    """Return the positions of head, relation and tail, from 0, and the edge attributes by position.
+    """Return the positions of head, relation and tail, from 0.
+
+    The second result holds the edge attributes by position.
 
     Raises
     ------

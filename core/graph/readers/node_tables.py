@@ -1,6 +1,7 @@
-"""Tables of nodes that accompany a file of edges, with ids, labels, types and descriptions.
+"""Tables of nodes that accompany a file of edges.
 
-In the file of edges, the ends are ids or labels of such a table.
+They hold ids, labels, types and descriptions. In the file of edges, the ends are ids or labels of
+such a table.
 """
 
 from __future__ import annotations
@@ -113,7 +114,10 @@ class NodeNames:
             )
 
     def name_of(self, end: str, space: str = "") -> str:
-        """Return the name of an edge's end in an id space, by the rules of `name_ends`."""
+        """Return the name of an edge's end in an id space.
+
+        The name follows the rules of `name_ends`.
+        """
         node_name = self.by_id.get((space, end)) or self.by_id.get(("", end))
         node_name = node_name or self.by_label.get(end)
         if node_name is None:
@@ -277,6 +281,9 @@ def _delimited_rows(source: TripleSource) -> Iterator[tuple[dict[str, Any], dict
 
 
 def _header(cells: list[str]) -> list[str]:
-    """Return the keys in the header of a node table, none for another first line."""
+    """Return the keys in the header of a node table.
+
+    There are none if the first line is not a header.
+    """
     keys = [bare_key(cell) for cell in cells]
     return keys if {*ID_COLUMN_NAMES, *LABEL_COLUMN_NAMES} & set(keys) else []

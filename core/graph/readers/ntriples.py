@@ -1,10 +1,10 @@
-"""Terms of N-Triples, parsed by pyoxigraph, and readable names for the terms of any RDF.
+"""Terms of N-Triples, and readable names for the terms of any RDF.
 
-An IRI is named by the part after its last `#` or `/` (percent escapes decoded), a literal by its
-text, a blank node by its label (`_:b0`). If two different terms would get the same name, the first
-one gets it, and a suffix is added for the others: the whole IRI, as in `Paris
-(http://example.org/b/Paris)`, or a literal's language or type, as in `Paris (@fr)`. Relations are
-named independently of nodes.
+The terms are parsed by pyoxigraph. An IRI is named by the part after its last `#` or `/` (percent
+escapes decoded), a literal by its text, a blank node by its label (`_:b0`). If two different terms
+would get the same name, the first one gets it, and a suffix is added for the others: the whole IRI,
+as in `Paris (http://example.org/b/Paris)`, or a literal's language or type, as in `Paris (@fr)`.
+Relations are named independently of nodes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ MAX_NESTING = 500  # largest depth of nested triples; the parser is recursive
 
 
 def statements(line: bytes) -> Iterator[tuple[str, str, str]]:
-    """Yield (head, relation, tail) of the statements in one line, as terms in canonical form.
+    """Yield (head, relation, tail) of the statements in one line.
+
+    All three are terms in canonical form.
 
     Raises
     ------

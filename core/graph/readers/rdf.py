@@ -175,7 +175,10 @@ def read(source: TripleSource) -> Iterator[Triple]:
 
 
 def _literals_phrase(source: TripleSource, literal_counts: Counter[str]) -> str:
-    """Return the end of a sentence about the use of the literals and their commonest relations."""
+    """Return the end of a sentence about the use of literals.
+
+    It names their commonest relations.
+    """
     verb = "is" if literal_counts.total() == 1 else "are"
     names = ", ".join(local_name(iri) for iri, _ in literal_counts.most_common(6))
     relations_text = f"{names}{' …' * (len(literal_counts) > 6)}"
@@ -210,7 +213,10 @@ class _LiteralAttributes:
         self.nodes: set[Any] = set()  # resources that are ends of triples
 
     def add(self, statement: Any) -> None:
-        """Store the literal of a statement, unless there is a text in a better language."""
+        """Store the literal of a statement.
+
+        It is not stored if there is a text in a better language.
+        """
         literal = statement.object
         iri = statement.predicate.value
         by_iri = self._texts.setdefault(statement.subject, {})
@@ -240,9 +246,10 @@ class _LiteralAttributes:
 
 
 def labels_of(source: TripleSource) -> dict[str, str]:
-    """Return the labels of IRIs from the file of a source and its file of labels.
+    """Return the labels of a source's IRIs.
 
-    The result is empty if resources are not named by labels, see `uses_labels`.
+    They come from the file of a source and its file of labels. The result is empty if resources are
+    not named by labels, see `uses_labels`.
     """
     from pyoxigraph import Literal, NamedNode
 
@@ -310,7 +317,10 @@ def text_bytes(path: FilePath) -> int:
 
 
 def has_labels(source: TripleSource, path: FilePath, syntax: str) -> bool:
-    """Return whether a relation of labels, or the namespace of one, occurs in a file."""
+    """Return whether a file may have labels.
+
+    It may if a relation of labels, or the namespace of one, occurs in it.
+    """
     words = [label.encode() for label in LABEL_IRIS]
     words += [] if syntax == "ntriples" else [b"rdf-schema#", b"skos/core#", b"schema.org"]
     with _open_file(source, path, syntax) as stream:
@@ -375,7 +385,10 @@ def _language_rank(language: str | None, preferred: str) -> int:
 
 
 def _languages_phrase(preferred: str, counts: Counter[str]) -> str:
-    """Return a phrase on the languages of the labels, empty if there is only one."""
+    """Return a phrase on the languages of the labels.
+
+    The phrase is empty if there is only one language.
+    """
     tags = [language for language, _ in counts.most_common() if language]
     if len(tags) < 2:
         return ""
@@ -468,7 +481,10 @@ def _check_entities(source: TripleSource, path: FilePath) -> None:
 
 
 class _TermNames:
-    """Names of the terms of one file, as nodes by `node` and as relations by `relation`."""
+    """Names of the terms of one file.
+
+    Names as nodes are given by `node`, names as relations by `relation`.
+    """
 
     def __init__(self, labels: dict[str, str], syntax: str) -> None:
         self._nodes = Namer()

@@ -10,9 +10,10 @@ MAX_RETAINED_LINES = 5
 
 @dataclass
 class Tally:
-    """Counts of lines and triples that a reader left out, with notes and warnings for the user.
+    """Counts of lines and triples that a reader left out.
 
-    Readers receive the tally with the file. It also decides if a bad line may be left out.
+    The tally also holds notes and warnings for the user. Readers receive the tally with the file.
+    It also decides if a bad line may be left out.
     """
 
     may_skip: bool = False  # True if bad lines may be left out

@@ -126,9 +126,10 @@ class TripleSource:
                     yield self.line, text
 
     def report_bad_line(self, why: str, line: int, fault: BadInput | str) -> None:
-        """Count a bad line under the reason `why`, or raise `fault` if it may not be left out.
+        """Count a bad line under the reason `why`.
 
-        `fault` is a sentence about the line or the error itself.
+        If the line may not be left out, `fault` is raised. `fault` is a sentence about the line or
+        the error itself.
         """
         if self.tally.skip(why, line):
             return
@@ -138,7 +139,10 @@ class TripleSource:
 
 
 def bare_suffix(path: FilePath) -> str:
-    """Return the suffix of a file's name in lower case, without the suffix of a packed file."""
+    """Return the suffix of a file's name in lower case.
+
+    The suffix of a packed file, such as `.gz`, is removed first.
+    """
     if path.suffix.lower() in PACKED_SUFFIXES:
         path = path.with_suffix("")
     return path.suffix.lower()

@@ -16,7 +16,10 @@ XSD_STRING_BYTES = np.frombuffer(b"http://www.w3.org/2001/XMLSchema#string>", np
 
 @numba.njit(cache=True)
 def _iri(data, i, end):
-    """Return the end of an absolute ASCII IRI without escapes that begins at data[i], or 0."""
+    """Return the end of an IRI that begins at data[i].
+
+    The IRI must be absolute, in ASCII and without escapes; the result is 0 if there is none.
+    """
     colon, first, i = False, i + 1, i + 1
     while i < end and data[i] != 62:  # until >
         letter = data[i]

@@ -1,7 +1,8 @@
-"""Reader of a large N-Triples file in blocks of bytes, each term a slice of its block.
+"""Reader of a large N-Triples file in blocks of bytes.
 
-Compiled loops find the terms of ordinary lines. Only unusual lines are parsed by pyoxigraph. All
-terms are in canonical form, so that equal terms have equal bytes.
+Each term is a slice of its block. Compiled loops find the terms of ordinary lines. Only unusual
+lines are parsed by pyoxigraph. All terms are in canonical form, so that equal terms have equal
+bytes.
 """
 
 from __future__ import annotations
@@ -70,7 +71,10 @@ class TermBlocks:
         )
 
     def _parse_line(self, line: bytes, number: int) -> list[tuple[str, str, str]]:
-        """Return the terms of the statements in one line, none for an empty line or a comment."""
+        """Return the terms of the statements in one line.
+
+        There are none in an empty line or a comment.
+        """
         try:
             return list(statements(line))
         except SyntaxError as error:

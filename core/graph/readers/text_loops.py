@@ -111,7 +111,10 @@ def split_lines(data, end, separator, columns, max_width, starts, lengths, numbe
 
 @numba.njit(cache=True)
 def whole_numbers(data, starts, lengths, limit, values):
-    """Fill `values` with the parts as numbers from 0 to `limit`, or -1 for other parts."""
+    """Fill `values` with the parts as numbers from 0 to `limit`.
+
+    The value is -1 for other parts.
+    """
     for part in range(len(starts)):
         number = np.int64(0)
         for i in range(starts[part], starts[part] + lengths[part]):
@@ -202,7 +205,10 @@ def codes_of(data, starts, lengths, seed, table, codes, firsts, hashes, second_h
 
 @numba.njit(cache=True)
 def copy_parts(data, starts, lengths, out):
-    """Copy the parts to `out` one after the other, and return their total number of bytes."""
+    """Copy the parts to `out` one after the other.
+
+    Their total number of bytes is returned.
+    """
     end = 0
     for part in range(len(starts)):
         for offset in range(lengths[part]):

@@ -1,4 +1,7 @@
-"""Reader of the triples of a graph in files of any format, with the settings of the user."""
+"""Reader of the triples of a graph in files of any format.
+
+The user's settings come with the files.
+"""
 
 from __future__ import annotations
 
@@ -82,9 +85,10 @@ class TripleFile:
     attributes: Attributes = field(default_factory=Attributes, compare=False)
 
     def read(self, watch: Watch = NO_WATCH) -> Iterator[Triple]:
-        """Yield the triples in the order of the files, without those that `drop` leaves out.
+        """Yield the triples in the order of the files.
 
-        `tally` and `attributes` are filled meanwhile, and complete at the end.
+        Those that `drop` leaves out are not yielded. `tally` and `attributes` are filled meanwhile,
+        and complete at the end.
         """
         find_pattern = lru_cache(None)(lambda relation: matching_pattern(relation, self.drop))
         self.attributes.clear()
@@ -107,9 +111,10 @@ class TripleFile:
             self.warn_of_single_relation(relations)
 
     def warn_of_single_relation(self, relations: Iterable[str]) -> None:
-        """Add a warning to the tally if the only relation may be the wrong column.
+        """Warn in the tally if the only relation may be wrong.
 
-        This is likely if edges have other attributes than weights.
+        The relation may have been read from the wrong column. This is likely if edges have other
+        attributes than weights.
         """
         all_relations = tuple(relations)
         if len(all_relations) != 1:
@@ -129,7 +134,10 @@ class TripleFile:
         ]
 
     def source(self, watch: Watch, tally: Tally, form: str = "") -> TripleSource:
-        """Return the source of the file, in the format `form` if that is known already."""
+        """Return the source of the file.
+
+        `form` is the format if that is known already.
+        """
         return TripleSource(
             self.path,
             form or self.format,
@@ -210,7 +218,10 @@ def sort_graph_files(paths: Sequence[FilePath], **how: Any) -> TripleFile:
 
 
 def matching_pattern(relation: str, patterns: tuple[str, ...]) -> str:
-    """Return the first shell pattern that a relation matches, or an empty text; case counts."""
+    """Return the first shell pattern that a relation matches.
+
+    The result is empty if there is none. Case counts.
+    """
     return next((pattern for pattern in patterns if fnmatchcase(relation, pattern)), "")
 
 

@@ -49,7 +49,10 @@ def summarise_triples(triples: Iterable[Triple], whole: bool, numbers: bool = Fa
 
 
 def _similar_spellings(entities: Iterable[str]) -> list[str]:
-    """Return a sentence about names that differ by case, spaces and apostrophes alone, if any."""
+    """Return a sentence about names of similar spelling, if any.
+
+    Such names differ by case, spaces and apostrophes alone.
+    """
     spellings: dict[str, list[str]] = {}
     for name in entities:
         spellings.setdefault(" ".join(fold(name).split()), []).append(name)

@@ -79,7 +79,9 @@ class ExcerptGraph(Graph):
 
     @classmethod
     def thaw(cls, frozen: Mapping[str, Any]) -> ExcerptGraph:
-        """Return the excerpt from the result of `cut_excerpt`, which may have been saved as JSON.
+        """Return the excerpt from the result of `cut_excerpt`.
+
+        The result may have been saved as JSON.
 
         Raises
         ------
@@ -217,7 +219,10 @@ def _thaw_columns(frozen: Mapping[str, Any], lengths: Mapping[str, int]) -> Colu
 
 
 def _thaw_excerpt(frozen: Mapping[str, Any]) -> ExcerptGraph:
-    """Return the excerpt from a result of `cut_excerpt`; the errors vary if it is damaged."""
+    """Return the excerpt from a result of `cut_excerpt`.
+
+    The errors vary if it is damaged.
+    """
     nodes = decode_gaps(frozen["nodes"])
     edges = decode_gaps(frozen["edges"])
     relations = decode_gaps(frozen["relations"])

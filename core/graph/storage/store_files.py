@@ -107,14 +107,20 @@ def write_store(
 
 
 def write_degrees(temporary: FilePath) -> None:
-    """Write the degrees of the nodes into a data folder, computed from the offsets there."""
+    """Write the degrees of the nodes into a data folder.
+
+    They are computed from the offsets there.
+    """
     with open(temporary / DEGREES_FILE, "wb") as stream:
         np.save(stream, degree_bytes(*np.load(temporary / OFFSETS_FILE, mmap_mode="r").T))
         _make_durable(stream)
 
 
 def write_source_state(temporary: FilePath, source_state: dict | None) -> None:
-    """Write the state of the source file, if any, into a data folder, and make it durable."""
+    """Write the state of the source file, if any, into a data folder.
+
+    What was written is made durable.
+    """
     if source_state:
         with open(temporary / SOURCE_FILE, "w", encoding="utf-8") as stream:
             json.dump(source_state, stream)

@@ -13,7 +13,9 @@ SUBPROCESS_TRIPLES = 500_000
 
 
 def open_with_digest(folder: FilePath, digest: str) -> Graph:
-    """Open the graph in `folder`, which must still have the digest of the caller's graph.
+    """Open the graph in `folder` if it has this digest.
+
+    The digest is that of the caller's graph.
 
     Raises
     ------

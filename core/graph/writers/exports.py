@@ -1,6 +1,7 @@
-"""Export of a graph to a file or folder, and the table of export formats.
+"""Export of a graph to a file or folder.
 
-The command line and the page of graphs offer these formats.
+The module has the table of export formats. The command line and the page of graphs offer these
+formats.
 """
 
 from __future__ import annotations

@@ -56,7 +56,10 @@ def _lines(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[str]:
 
 
 def _data(element: str, values: dict[str, str | float]) -> str:
-    """Return the values that are not empty as `data` elements of a node or edge (`element`)."""
+    """Return the values of a node or edge as `data` elements.
+
+    Empty values are left out. `element` is “node” or “edge”.
+    """
     return "".join(
         f'<data key="{element}-{key}">{_text(str(value))}</data>'
         for key, value in values.items()

@@ -1,4 +1,7 @@
-"""Nodes and edges of a graph in parts, so that exports hold only one part in memory."""
+"""Nodes and edges of a graph in parts.
+
+Exports then hold only one part in memory.
+"""
 
 from __future__ import annotations
 

@@ -91,12 +91,12 @@ def compute_far_mass(problem: PageRankProblem, residual_sum: float) -> float:
 
 
 def compute_returned_mass(problem: PageRankProblem) -> np.ndarray:
-    """Return the returned mass of a step, divided by damping squared, by the degree of its end.
+    """Return the returned mass of a step by its end's degree.
 
-    The result is float64 [`DEGREE_BYTE_CAP` + 1]. The loops in
-    `core.graph.pagerank.local.refine_loops` add it up over the steps from a node, and multiply the
-    sum by damping squared once. At `DEGREE_BYTE_CAP`, which stands for all larger degrees, too, the
-    mass is 0.
+    The mass is divided by damping squared. The result is float64 [`DEGREE_BYTE_CAP` + 1]. The loops
+    in `core.graph.pagerank.local.refine_loops` add it up over the steps from a node, and multiply
+    the sum by damping squared once. At `DEGREE_BYTE_CAP`, which stands for all larger degrees, too,
+    the mass is 0.
     """
     degrees = np.arange(DEGREE_BYTE_CAP + 1.0)
     mass = 1.0 / np.maximum(1.0, degrees - _compute_return_share(problem) * (degrees - 1.0))

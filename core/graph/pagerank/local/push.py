@@ -87,11 +87,11 @@ def local_push(problem: PageRankProblem, budget: int | None = None) -> PageRankR
 
 
 class _FallingThresholdPush:
-    """A push that ends once the best nodes are stable from one threshold to the next.
+    """A push that ends once the best nodes are stable.
 
-    `scores` are the predicted scores of `nodes`. `residual_sum` is the sum of all residuals.
-    `best_nodes` and `best_scores` are those of the previous comparison. `is_spent` is True if the
-    budget is spent.
+    They are stable if they stay the same from one threshold to the next. `scores` are the predicted
+    scores of `nodes`. `residual_sum` is the sum of all residuals. `best_nodes` and `best_scores`
+    are those of the previous comparison. `is_spent` is True if the budget is spent.
     """
 
     def __init__(self, work: WorkArrays, problem: PageRankProblem, disk: DiskReadAhead):
@@ -138,7 +138,10 @@ class _FallingThresholdPush:
         return self.problem.rank_nodes(self.nodes, self.scores)
 
     def describe_end(self, n_nodes: int, edges: int) -> str:
-        """Return a sentence about the end of the push; `n_nodes` is the number of ranked nodes."""
+        """Return a sentence about the end of the push.
+
+        `n_nodes` is the number of ranked nodes.
+        """
         if not self.is_settled:
             return f"Push gave up after {edges:,} edges; the last of the best may differ."
         reason = f"the best {n_nodes:,} had settled"
@@ -147,7 +150,10 @@ class _FallingThresholdPush:
         return f"Push ended when {reason}, after {edges:,} edges."
 
     def _push_to_threshold(self, threshold: float) -> None:
-        """Push all residuals above a threshold, and compare the best nodes if it is low enough."""
+        """Push all residuals above a threshold.
+
+        The best nodes are compared if the threshold is low enough.
+        """
         self.problem.watch.check()
         enqueue(self.work.table, threshold, int(self.work.table.state[SLOT_COUNT]))
         self.is_spent = not drain_queue(
@@ -166,9 +172,10 @@ class _FallingThresholdPush:
         )
 
     def _compare_best(self, crowded: bool) -> None:
-        """Refine the scores around the last score, and compare the best nodes with those before.
+        """Refine the scores around the last score, and compare the best nodes.
 
-        `crowded` is True if many nodes have scores around the last score.
+        They are compared with those before. `crowded` is True if many nodes have scores around the
+        last score.
         """
         if crowded:
             # The seeds pass on the mass that they have received since they were pushed.

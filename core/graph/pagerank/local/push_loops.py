@@ -34,7 +34,10 @@ QUEUE_EMPTY, BUDGET_SPENT = (0, -1)
 
 @njit(cache=True, nogil=True, inline="always")
 def get_degree(nodes, cells, slot, mask, out_indptr, in_indptr, degree_bytes):
-    """Return the number of steps from the node of a slot, and store it in the slot."""
+    """Return the number of steps from the node of a slot.
+
+    The number is stored in the slot.
+    """
     degree = cells[slot, CELL_DEGREE]
     if degree < 0.0:
         count = np.int64(degree_bytes[nodes[slot]]) if len(degree_bytes) else DEGREE_BYTE_CAP
@@ -47,10 +50,11 @@ def get_degree(nodes, cells, slot, mask, out_indptr, in_indptr, degree_bytes):
 
 @njit(cache=True, nogil=True)
 def enqueue(table, threshold, slots):
-    """Set the threshold, and queue those of the first `slots` slots whose residual may reach it.
+    """Set the threshold, and queue slots whose residual may reach it.
 
-    Slots are queued in the order of their first visit. The limit of a slot is `threshold` x its
-    degree. If the degree was not looked up yet, the least possible degree is used.
+    Only the first `slots` slots are considered, in the order of their first visit. The
+    limit of a slot is `threshold` x its degree. If the degree was not looked up yet, the least
+    possible degree is used.
     """
     cells, state, queue = table.cells, table.state, table.queue
     for slot in range(slots):
@@ -64,10 +68,11 @@ def enqueue(table, threshold, slots):
 
 @njit(cache=True, nogil=True, inline="always")
 def read_ahead(neighbours, start, stop, index, cells, degree_bytes):
-    """Read the cells and degrees of the ends of some steps into the processor's cache.
+    """Read the ends of some steps into the processor's cache.
 
-    No branch depends on a value, so the processor does not wait for the values. The result has no
-    meaning; it is used so that the compiler does not remove the loop.
+    Their cells and degrees are read. No branch depends on a value, so the processor does not wait
+    for the values. The result has no meaning; it is used so that the compiler does not remove the
+    loop.
     """
     read_sum, has_degrees = 0.0, len(degree_bytes) > 0
     for link in range(start, stop):
@@ -95,10 +100,10 @@ def _share_out(
     queue,
     degree_bytes,
 ):
-    """Add `gain` to the residuals of the ends of the steps from `start` to below `stop`.
+    """Add `gain` to the residuals of the ends of some steps.
 
-    Nodes that may reach the threshold are queued. With weights, each gain is multiplied by the
-    weight of its step.
+    The steps are those from `start` to below `stop`. Nodes that may reach the threshold are queued.
+    With weights, each gain is multiplied by the weight of its step.
     """
     ring, read = len(queue) - 1, start + READ_AHEAD_STEPS
     for link in range(start, stop):
@@ -226,7 +231,10 @@ def push_queue(table, damping, threshold, budget, links):
 
 @njit(cache=True, nogil=True)
 def known_scores(table, staying_share):
-    """Return estimate + staying_share x residual of each slot, and the sum of all residuals."""
+    """Return estimate + staying_share x residual of each slot.
+
+    The sum of all residuals is returned, too.
+    """
     cells, scores, residual_sum = table.cells, np.empty(table.state[SLOT_COUNT]), 0.0
     for slot in range(len(scores)):
         scores[slot] = cells[slot, ESTIMATE] + staying_share * cells[slot, RESIDUAL]

@@ -39,7 +39,10 @@ MAX_CHANGE_DEVIATION = 0.005
 
 
 class ScoreRefinement:
-    """The recomputations of one search, each of which reuses the scores of the previous one."""
+    """The recomputations of one search.
+
+    Each of them reuses the scores of the previous one.
+    """
 
     def __init__(self, problem: PageRankProblem, disk: DiskReadAhead):
         self.problem, self.disk = problem, disk

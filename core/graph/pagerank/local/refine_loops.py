@@ -1,7 +1,8 @@
-"""Compiled loops that recompute scores from the neighbours, over the slot table of a push.
+"""Compiled loops that recompute scores from the neighbours.
 
-`core.graph.pagerank.local.extrapolate` explains the far mass, the staying share and the returned
-mass. `returned` is the returned mass by the degree of the neighbour.
+They run over the slot table of a push. `core.graph.pagerank.local.extrapolate` explains the far
+mass, the staying share and the returned mass. `returned` is the returned mass by the degree of the
+neighbour.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ def _passed_mass(
 
 @njit(cache=True, nogil=True)
 def _small_node_mass(small, node, damping, staying_share, far_mass, returned, table, links):
-    """Solve the equation of `small`, a small neighbour of `node` that is not a seed.
+    """Solve the equation of `small`, a small neighbour of `node`.
+
+    `small` is not a seed.
 
     Returns
     -------
@@ -101,13 +104,13 @@ def _small_node_mass(small, node, damping, staying_share, far_mass, returned, ta
 
 @njit(cache=True, nogil=True)
 def _read_neighbours_ahead(slots, max_steps, few, table, links):
-    """Read the steps of some slots and of their small neighbours into the processor's cache.
+    """Read the steps of some slots into the processor's cache.
 
-    Small neighbours have at most `few` steps. Slots of more than `max_steps` steps are
-    skipped. The values are read in stages, so the processor waits for the memory only once per
-    stage: the neighbours of the slots, the cells of these neighbours, then the offsets, neighbours
-    and cells of the small ones. The result has no meaning; it is used so that the compiler does not
-    remove the loop.
+    The steps of their small neighbours are read, too. Small neighbours have at most `few` steps.
+    Slots of more than `max_steps` steps are skipped. The values are read in stages, so the
+    processor waits for the memory only once per stage: the neighbours of the slots, the cells of
+    these neighbours, then the offsets, neighbours and cells of the small ones. The result has no
+    meaning; it is used so that the compiler does not remove the loop.
     """
     index, nodes, cells = table.index, table.nodes, table.cells
     mask, out_indptr, tails, in_indptr, in_heads = links[:5]

@@ -1,10 +1,10 @@
-"""Hash table of the nodes that a local search visits, with their estimates and residuals.
+"""Hash table of the nodes that a local search visits.
 
-A visited node gets a slot, the number of its row in the arrays. The slot of a node is found by
-hashing, so the memory depends on the number of visited nodes only. On a graph of a hundred million
-nodes, one array over all nodes takes 0.8 GB. The arrays of a search that visits thirty thousand of
-them take two megabytes, which stay in the processor's cache. Arrays come from a pool of the process
-and are cleared when they return to it.
+It holds their estimates and residuals. A visited node gets a slot, the number of its row in the
+arrays. The slot of a node is found by hashing, so the memory depends on the number of visited nodes
+only. On a graph of a hundred million nodes, one array over all nodes takes 0.8 GB. The arrays of a
+search that visits thirty thousand of them take two megabytes, which stay in the processor's cache.
+Arrays come from a pool of the process and are cleared when they return to it.
 """
 
 from __future__ import annotations
