@@ -49,7 +49,10 @@ class _SavedAsk:
 
 @dataclass(frozen=True)
 class _LaneStates:
-    """Saved number of a lane's states, and index of their graph among those of the comparison."""
+    """Saved number of a lane's states, and index of their graph.
+
+    The index is among the graphs of the comparison.
+    """
 
     n_states: int = field(metadata={"saved": "states"})
     graph_index: int = field(default=0, metadata={"saved": "standing"})
@@ -179,7 +182,10 @@ def _states(lanes: Sequence[MethodLane], graphs: Sequence[Any], index: int) -> l
 
 
 def _lane_dict(lane: MethodLane, graphs: Sequence[Any]) -> dict[str, Any]:
-    """Return the data of a lane, with its method, its line, and the number of its states."""
+    """Return the data of a lane.
+
+    They include its method, its line, and the number of its states.
+    """
     fields = {name: getattr(lane.method, name) for name in SAVED_METHOD_FIELDS}
     fields |= {"line": repr(lane.line), "standing": _graph_number(lane, graphs)}
     return {**fields, **to_plain(lane), "states": len(lane.states)}

@@ -43,9 +43,10 @@ def demo(source: AnswerSource | None = None) -> tuple[Case, ...]:
 
 
 def picture_file(case: Case, dark: bool = False) -> Path | None:
-    """Return the image file of an example's board, for a light or a dark page.
+    """Return the image file of an example's board.
 
-    None for a user's own case and for an example without an image.
+    The image is for a light or a dark page. None for a user's own case and for an example without
+    an image.
     """
     file = PICTURE_FOLDER / f"{case.id}{'-dark' if dark else ''}.webp"
     return file if case.example and file.is_file() else None

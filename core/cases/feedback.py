@@ -106,7 +106,10 @@ def _check_owner(digest: str, question: str, line: str, answer: str) -> str:
 
 
 def is_rated_up(digest: str, question: str, line: str, answer: str) -> bool | None:
-    """Return whether an answer was rated up (True) or down (False); None without a rating."""
+    """Return whether an answer was rated up (True) or down (False).
+
+    None without a rating.
+    """
     with case_file().open_for_reading() as database:
         row = database.execute(
             "SELECT up FROM feedback WHERE digest = ? AND question = ? AND line = ? AND answer = ?",
@@ -116,7 +119,10 @@ def is_rated_up(digest: str, question: str, line: str, answer: str) -> bool | No
 
 
 def ratings(digest: str | None = None) -> list[Rating]:
-    """Return the ratings on the graph with a digest, or on all graphs, oldest first."""
+    """Return the ratings on the graph with a digest, oldest first.
+
+    Without a digest, return those on all graphs.
+    """
     with case_file().open_for_reading() as database:
         rows = database.execute(
             f"SELECT {', '.join(RATING_COLUMNS)}, about FROM feedback WHERE ? IN (digest, '') "

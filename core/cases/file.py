@@ -39,7 +39,10 @@ CASE_ID_PATTERN = re.compile(r"[0-9a-f]{12}")
 
 
 def write_cases(cases: Iterable[tuple[Case, Mapping[str, Any]]]) -> bytes:
-    """Return the bytes of a file of cases, each with its comparison as `freeze` returns it."""
+    """Return the bytes of a file of cases.
+
+    Each case has its comparison as `freeze` returns it.
+    """
     out = io.BytesIO()
     with gzip.GzipFile(fileobj=out, mode="wb", mtime=0) as file:  # no time of day in the file
         file.write(_json_line({"kind": CASES_FILE_KIND, "version": CASES_FILE_VERSION}))
@@ -124,9 +127,10 @@ def _checked_link(parameters: Mapping[str, Any]) -> dict[str, str | list[str]]:
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, Any]]:
-    """Yield the number and value of each JSON line of a file, gzipped or plain.
+    """Yield the number and value of each JSON line of a file.
 
-    Lines are unpacked one at a time, so that no file can fill the memory.
+    The file may be gzipped or plain. Lines are unpacked one at a time, so that no file can fill the
+    memory.
     """
     is_gzipped = data[:2] == b"\x1f\x8b"  # the first bytes of every gzip file
     stream = gzip.GzipFile(fileobj=io.BytesIO(data)) if is_gzipped else io.BytesIO(data)

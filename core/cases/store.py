@@ -152,9 +152,10 @@ def edit(key: str, notes: str | None = None, tags: Iterable[str] | None = None) 
 
 
 def duplicate(key: str) -> Case:
-    """Save a copy of a case with a new id and new times, and return it.
+    """Save a copy of a case and return it.
 
-    The copy of an example can be changed. Raises BadInput if the case does not exist.
+    The copy has a new id and new times. The copy of an example can be changed. Raises BadInput if
+    the case does not exist.
     """
     case, packed = packed_case(key)
     now = round(time.time(), 3)
@@ -221,7 +222,10 @@ def _read_case(row: tuple) -> Case:
 
 
 def _tags(text: str) -> tuple[str, ...]:
-    """Return the tags of a row; none for a damaged row, which the list of cases reports."""
+    """Return the tags of a row.
+
+    A damaged row has none; the list of cases reports it.
+    """
     try:
         return tuple(json.loads(text))
     except (ValueError, TypeError):

@@ -1,4 +1,7 @@
-"""Title of the build that made the graph of a lane, for screens and reports."""
+"""Title of the build that made the graph of a lane.
+
+Screens and reports show it.
+"""
 
 from __future__ import annotations
 

@@ -126,7 +126,10 @@ class BuiltGraphs:
             return graph
 
     def _shared_watch(self, key: BuildKey, watch: Watch = NO_WATCH) -> Watch:
-        """Return a watch that reports progress to the caller and to all threads that wait."""
+        """Return a watch that reports progress to all that wait.
+
+        These are the caller and other threads.
+        """
 
         def report(text: str, fraction: float | None) -> None:
             self._progress[key] = text, fraction

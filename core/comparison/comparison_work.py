@@ -143,7 +143,9 @@ class ComparisonWork:
         on_end: Callable[[Job, float], None] | None = None,
         is_watched: Callable[[Job], bool] = lambda job: False,
     ):
-        """Prepare a run for each lane, which continues from the states that the lane has.
+        """Prepare a run for each lane.
+
+        Each run continues from the states that the lane has.
 
         Parameters
         ----------
@@ -205,7 +207,10 @@ class ComparisonWork:
         work: Callable[[int], None],
         postponed: bool = False,
     ) -> None:
-        """Queue `work(index)` on a lane, which has `status` from the beginning of the work on."""
+        """Queue `work(index)` on a lane.
+
+        The lane has `status` from the beginning of the work on.
+        """
         queued_at = time.perf_counter()
 
         def run_lane() -> None:
@@ -243,10 +248,10 @@ class ComparisonWork:
             self._retrieve_exactly(index)
 
     def _show_quick_result(self, index: int) -> bool:
-        """Show the result of a quick pass if a viewer displays the job; return whether it did.
+        """Show the result of a quick pass if a viewer displays the job.
 
-        Nothing is shown if the exact result is cached, or the line has no quick form. A failure of
-        the quick pass is left to the exact one.
+        The return value is True if it was shown. Nothing is shown if the exact result is cached, or
+        the line has no quick form. A failure of the quick pass is left to the exact one.
         """
         lane = self.comparison.lanes[index]
         if (

@@ -39,9 +39,10 @@ def missing_answer_reason(lane: MethodLane) -> str:
 
 
 def ending_sentence(lane: MethodLane) -> str:
-    """Return the step at which a lane failed or was cancelled; empty for other lanes.
+    """Return the step at which a lane failed or was cancelled.
 
-    An example is: Cancelled at step 2 of 4, rank, with 512 of 1,190 paths read.
+    The text is empty for other lanes. An example is: Cancelled at step 2 of 4, rank, with 512 of
+    1,190 paths read.
     """
     if lane.status not in ENDING_WORDS:
         return ""

@@ -132,9 +132,10 @@ def _do_due_work(keeping: Housekeeping | None) -> bool:
 
 
 def allow_open_files(target: int = HOUSEKEEPING.max_open_files) -> None:
-    """Raise the limit on open files to `target`, or to the highest the system allows.
+    """Raise the limit on open files to `target`.
 
-    A limit that is higher already stays.
+    If the system allows less, it is raised to the highest that is allowed. A limit that is higher
+    already stays.
     """
     if sys.platform != "win32":  # Windows has no such limit
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

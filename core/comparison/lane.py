@@ -126,7 +126,10 @@ class MethodLane:
 
     @property
     def is_complete(self) -> bool:
-        """True if the lane is done, its search covered all data and its model answered."""
+        """True if the lane is done and complete.
+
+        Its search then covered all data and its model answered.
+        """
         return self.status == JOB_DONE and not self.state.partly and not self.state.unanswered
 
 

@@ -69,7 +69,10 @@ class LanePauses:
             self._reading_until = time.monotonic() + MAX_READING_SECONDS
 
     def end_long_reading(self, seconds: float | None) -> None:
-        """End the pause if reading takes `seconds` more, and so longer than the pause may last."""
+        """End the pause if reading would outlast it.
+
+        Reading takes `seconds` more.
+        """
         if seconds is not None and time.monotonic() + seconds > self._reading_until:
             self.end_reading()
 

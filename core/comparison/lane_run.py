@@ -35,7 +35,10 @@ MAX_STATE_BYTES = 128 << 20  # of the states that are cached for reuse
 
 
 def _graph_operator(line: Line) -> BuiltGraph | None:
-    """Return the first operator of a line if it names the line's graph, else None."""
+    """Return the operator that names a line's graph.
+
+    It is the first operator. None if the line names no graph.
+    """
     first = line.operators[0] if len(line) else None
     return first if isinstance(first, BuiltGraph) else None
 
@@ -50,7 +53,10 @@ def build_of(line: Line) -> str | None:
 
 
 def uses_mended_graph(line: Line) -> bool:
-    """Return whether a line runs on a built graph with the user's merges of its entities."""
+    """Return whether a line uses the user's merges of entities.
+
+    It then runs on a built graph with these merges.
+    """
     operator = _graph_operator(line)
     return operator is not None and operator.mended
 
@@ -138,9 +144,10 @@ class LaneListener:
 
 
 def retrieval_operators(ask: SourceQuestion, line: Line) -> list[Operator]:
-    """Return the operators before the answer, with a reader if the question asks for one.
+    """Return the operators before the answer.
 
-    A reader names the answer from the retrieved items without a language model.
+    A reader is added if the question asks for one. It names the answer from the retrieved items
+    without a language model.
 
     If the operators write paths, the graph reader is added. If they write chunks or nodes and no
     language model is asked, the nearest sentence is added. Nothing is added if the question asks
@@ -160,7 +167,10 @@ def retrieval_operators(ask: SourceQuestion, line: Line) -> list[Operator]:
 
 
 def answer_role(line: Line) -> str | None:
-    """Return the role of the model that answers; None if the line has no model for it."""
+    """Return the role of the model that answers.
+
+    None if the line has no model for it.
+    """
     return next((operator.role for operator in line if operator.stage == "generate"), None)
 
 
@@ -310,13 +320,17 @@ class LaneRun:
         return preview
 
     def continue_without_model(self) -> tuple[State, ...]:
-        """Return the states after the newest one that need no model, such as the prompt."""
+        """Return the next states that need no model, such as the prompt.
+
+        They follow the newest state.
+        """
         return tuple(self._continue_without_model(self.state, self._answer_operators()))[1:]
 
     def _continue_without_model(self, state: State, rest: list) -> Iterator[State]:
-        """Yield a state, and those after it up to the first operator that needs a model.
+        """Yield a state and those after it, without a model.
 
-        Operators other than readers and prompts also end them, since they may take long.
+        They end before the first operator that needs a model. Operators other than readers and
+        prompts also end them, since they may take long.
         """
         yield state
         context = Context(self.graph, self.environment, self.ask.seed, answering=False)

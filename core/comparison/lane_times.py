@@ -1,6 +1,7 @@
-"""Time of a lane by kind, for the time bars and for comparisons of methods.
+"""Time of a lane by kind.
 
-A kind is preparation, waiting, retrieval, ranking, the language model, or cached work.
+Time bars and comparisons of methods use it. A kind is preparation, waiting, retrieval, ranking, the
+language model, or cached work.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Intermediate results of a running lane, from the candidates that it has ranked so far.
+"""Intermediate results of a running lane.
 
-They are limited in number, and to a small share of the lane's time. They are never saved.
+They are made from the candidates that it has ranked so far. They are limited in number, and to a
+small share of the lane's time. They are never saved.
 """
 
 from __future__ import annotations

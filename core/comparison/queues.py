@@ -210,9 +210,10 @@ class FairQueue:
             _count(self._turns, owner, 1)
 
     def _take_next(self) -> tuple[Hashable, Work] | None:
-        """Wait for the next piece; return it with its owner, whose turn then comes last.
+        """Wait for the next piece and return it with its owner.
 
-        The result is None after `MAX_IDLE_SECONDS` without a piece. The lock must be held.
+        The owner's turn then comes last. The result is None after `MAX_IDLE_SECONDS` without a
+        piece. The lock must be held.
         """
         while True:
             pieces_by_owner = self._waiting

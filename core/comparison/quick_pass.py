@@ -25,10 +25,11 @@ ENCODER_KIND = "encoder"
 
 @dataclass(frozen=True)
 class QuickPassDefaults:
-    """Expected recall of the best candidates in a quick pass, by the number of other questions.
+    """Expected recall of the best candidates in a quick pass.
 
-    The shares are values of the parameter `recall` of `Rank` and `BeamSearch`. They were chosen on
-    twelve development questions of MetaQA. At 0.8 one of them found 0.16 of the best.
+    It depends on the number of other questions. The shares are values of the parameter `recall` of
+    `Rank` and `BeamSearch`. They were chosen on twelve development questions of MetaQA. At 0.8 one
+    of them found 0.16 of the best.
     """
 
     shares: tuple[float, ...] = (0.99, 0.95, 0.9)
@@ -44,11 +45,11 @@ def quick_share(n_others: int) -> float:
 
 
 def quick_operator(operator: Operator, models: Models, share: float) -> Operator | None:
-    """Return an operator that stops at a share of the best; None if it has no quick form.
+    """Return an operator that stops at a share of the best.
 
-    Only rankings that read all candidates have a quick form. Their encoder must give a text the
-    same vector in any order of reading, as the embedded encoders do. The exact pass then has the
-    same result, bit by bit, as without a quick pass.
+    None if the operator has no quick form. Only rankings that read all candidates have a quick
+    form. Their encoder must give a text the same vector in any order of reading, as the embedded
+    encoders do. The exact pass then has the same result, bit by bit, as without a quick pass.
 
     Parameters
     ----------
@@ -75,7 +76,9 @@ def has_quick_form(line: Line, models: Models) -> bool:
 
 @dataclass
 class QuickRun(LaneRun):
-    """The run of a line whose rankings stop early unless their exact result is cached.
+    """The run of a line whose rankings stop early.
+
+    A ranking does not stop early if its exact result is cached.
 
     Parameters
     ----------

@@ -50,7 +50,10 @@ class Waiters:
         self._sweeping = False
 
     def wait(self, waiter: Waiter, job: Job) -> None:
-        """Make a session wait for a job and display it, instead of an earlier one."""
+        """Make a session wait for a job and display it.
+
+        The job replaces an earlier one.
+        """
         with self._lock:
             former_job = self._waits.get(waiter.id, (None, None))[1]
             self._waits[waiter.id] = (waiter, job)

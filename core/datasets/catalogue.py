@@ -95,9 +95,10 @@ class Dataset:
         return self._set(set_name).questions()
 
     def kinds(self, set_name: str) -> Sequence[str]:
-        """Return the kind of each question of a set; empty if the set has no kinds.
+        """Return the kind of each question of a set.
 
-        In MetaQA the kind is the chain, as in “actor_to_movie”.
+        The result is empty if the set has no kinds. In MetaQA the kind is the chain, as in
+        “actor_to_movie”.
         """
         return self._set(set_name).question_kinds()
 
@@ -121,9 +122,10 @@ class Dataset:
         return question_set.question_graph(question.id, name, self.direction)
 
     def question_graph(self, question_id: str) -> KnowledgeGraph:
-        """Return the graph of a question's own row, from the set that has the question.
+        """Return the graph of a question's own row.
 
-        Raises BadInput if no set with a graph for each question has it.
+        It is read from the set that has the question. Raises BadInput if no set with a graph for
+        each question has it.
         """
         name = f"{self.name}:{question_id}"
         for question_set in self.sets.values():
@@ -143,10 +145,11 @@ class Dataset:
 
 
 def datasets() -> dict[str, Dataset]:
-    """Return all data sets by name, with the question sets that users added to them.
+    """Return all data sets by name.
 
-    Shipped ones come first, then graphs that users built, each sorted by name. The disk is examined
-    on each call, and changed files are read again.
+    They have the question sets that users added to them. Shipped ones come first, then graphs that
+    users built, each sorted by name. The disk is examined on each call, and changed files are read
+    again.
     """
     datasets_by_name = shipped_datasets()
     for folder in _own_folders():
@@ -172,9 +175,10 @@ def _add_user_sets(datasets_by_name: dict[str, Dataset]) -> dict[str, Dataset]:
 
 
 def _own_dataset(folder: FilePath) -> Dataset | None:
-    """Return a user's graph in a folder; None if there is none or it is damaged.
+    """Return a user's graph in a folder.
 
-    The fault of a damaged graph is reported when it is opened by name.
+    None if there is none or it is damaged. The fault of a damaged graph is reported when it is
+    opened by name.
     """
     files = stamp_tree(folder)
     return (
@@ -219,9 +223,10 @@ def unreadable_graphs(readable: Mapping[str, Dataset]) -> list[str]:
 
 
 def dataset_of(graph_name: str) -> Dataset | None:
-    """Return the data set of a graph, by the graph's name; None if it has none.
+    """Return the data set of a graph, by the graph's name.
 
-    The name may be that of a question's graph, such as `webqsp-cwq:WebQTest-1`.
+    None if it has none. The name may be that of a question's graph, such as
+    `webqsp-cwq:WebQTest-1`.
     """
     shipped_by_name = shipped_datasets()
     for name in (graph_name, graph_name.partition(":")[0]):
@@ -283,9 +288,9 @@ def question_set(set_or_file: str | FilePath, columns: str = "") -> QuestionSet:
 def add_question_set(
     file: FilePath, name: str, title: str, graph: str, **settings: str
 ) -> QuestionSet:
-    """Save a file of questions as a set of a known graph, as `save_set` does.
+    """Save a file of questions as a set of a known graph.
 
-    Raises BadInput for an unknown graph too.
+    It is saved as `save_set` does. Raises BadInput for an unknown graph too.
     """
     known_datasets = datasets()
     if graph not in known_datasets:
@@ -391,7 +396,10 @@ def _open_shared(file: FilePath, load: Callable[[FilePath], KnowledgeGraph]) -> 
 
 
 def _change_time(file: FilePath) -> int:
-    """Return the time of a file's last change in ns; -1 for a missing file."""
+    """Return the time of a file's last change in ns.
+
+    It is -1 for a missing file.
+    """
     try:
         return file.stat().st_mtime_ns
     except FileNotFoundError:
@@ -399,7 +407,10 @@ def _change_time(file: FilePath) -> int:
 
 
 def _open_store(folder: FilePath) -> KnowledgeGraph:
-    """Return the graph in a folder, as one object for all callers until it is built again."""
+    """Return the graph in a folder.
+
+    It is one object for all callers until the graph is built again.
+    """
     if not (folder / GRAPH_META_FILE).exists():
         raise StoreError(f"There is no graph in {folder}.")
     return _open_shared(folder / GRAPH_META_FILE, Graph.open)

@@ -49,9 +49,10 @@ def open_graph_files(paths: Sequence[Path], folder: Path, **options: Any) -> Tri
 
 
 def _inner_files(path: Path, folder: Path, limit: int | None, notes: list[str]) -> list[Path]:
-    """Return the files to read for a file, zip or folder, and add to the notes.
+    """Return the files to read for a file, zip or folder.
 
-    `limit` is the most bytes that a zip may unpack to, None for no limit.
+    Notes on them are added to `notes`. `limit` is the most bytes that a zip may unpack to, None for
+    no limit.
     """
     if path.suffix.lower() == ZIP_SUFFIX:
         return _unpack(path, folder, limit, notes)

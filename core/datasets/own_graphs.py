@@ -57,10 +57,11 @@ def add_graph(
 
 
 def add_live(settings: LiveSettings, name: str, watch: Watch = NO_WATCH) -> KnowledgeGraph:
-    """Save the address of a live database as a graph, under a name that `free_graph_name` returned.
+    """Save the address of a live database as a graph.
 
-    The graph belongs to the current user. The database is queried once first. Raises BadInput if the name has been taken since or the
-    database does not answer, and StoreError.
+    The name is one that `free_graph_name` returned. The graph belongs to the current user. The
+    database is queried once first. Raises BadInput if the name has been taken since or the database
+    does not answer, and StoreError.
     """
     if clean_name(name) != name or name in datasets() or (graphs_folder() / name).exists():
         raise BadInput(_taken_message(name))
@@ -71,7 +72,10 @@ def add_live(settings: LiveSettings, name: str, watch: Watch = NO_WATCH) -> Know
 
 
 def own_folder(name: str) -> Path | None:
-    """Return the folder of a user's graph, even if it is damaged; None if there is none."""
+    """Return the folder of a user's graph, even if it is damaged.
+
+    None if there is none.
+    """
     folder = graphs_folder() / name
     if name in shipped_datasets() or folder.name != name or name.startswith("."):
         return None

@@ -85,9 +85,9 @@ def added_set(name: str) -> tuple[str, QuestionSet]:
 def save_set(
     file: FilePath, name: str, title: str, graph: str, used_names: Container[str], **settings: str
 ) -> QuestionSet:
-    """Save a file of questions as a set of a graph, for the current user.
+    """Save a file of questions as a set of a graph.
 
-    If that fails, nothing is saved.
+    The set belongs to the current user. If saving fails, nothing is saved.
 
     Parameters
     ----------

@@ -89,9 +89,10 @@ def measure_fit(graph: KnowledgeGraph, questions: Iterable[Question]) -> Questio
 
 
 def rows_fit(questions: int, graphs: int) -> QuestionFit:
-    """Return the fit of questions that are asked on their rows' graphs, from counts alone.
+    """Return the fit of questions that are asked on their rows' graphs.
 
-    `questions` is the number of questions and `graphs` the number of those with a graph.
+    It is computed from counts alone. `questions` is the number of questions and `graphs` the number
+    of those with a graph.
 
     >>> from core.datasets.question_fit import OWN_GRAPHS_WORDS, rows_fit
     >>> rows_fit(3, 2).words(OWN_GRAPHS_WORDS)
@@ -144,7 +145,10 @@ def _fit(pairs: Sequence[tuple[Question, NameCheck]], n_without_graph: int = 0) 
 def _count_clause(
     count: int, plural_verb: str, singular_verb: str, rest: str, examples: Sequence[str] = ()
 ) -> str:
-    """Return a clause such as “2 name an entity, such as “Nine””; empty if the count is 0."""
+    """Return a clause such as “2 name an entity, such as “Nine””.
+
+    The clause is empty if the count is 0.
+    """
     if not count:
         return ""
     example = f", such as “{shorten(examples[0], 40)}”" if examples else ""

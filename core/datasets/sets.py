@@ -67,9 +67,11 @@ class QuestionSet:
     def from_description(
         cls, name: str, row: Mapping, folder: FilePath, own: bool = False
     ) -> QuestionSet:
-        """Return the set of a row in a description of a data set or an added set.
+        """Return the set that a row of a description describes.
 
-        Files are relative to `folder`. `own` is True if a user added the set. Raises KeyError for a missing value, BadInput for an unknown one.
+        The description is that of a data set or an added set. Files are relative to `folder`. `own`
+        is True if a user added the set. Raises KeyError for a missing value, BadInput for an
+        unknown one.
         """
         kinds = folder / row["kinds"] if "kinds" in row else None
         graphs = row.get("graphs", "union")
@@ -113,9 +115,10 @@ class QuestionSet:
             return _read_file(self, _stamp(self.file))
 
     def find_question(self, text: str) -> Question | None:
-        """Return the question with exactly that text, or the last of several; None without one.
+        """Return the question with exactly that text.
 
-        The questions are not read if the file does not contain the text, which is quicker.
+        If there are several, the last one is returned; None without one. The questions are not read
+        if the file does not contain the text, which is quicker.
         """
         stamp = _stamp(self.file)
         file_text = _file_text(self.file, stamp, self.format, self.columns, self.encoding)
@@ -158,9 +161,9 @@ class QuestionSet:
 
 
 def _stamp(file: FilePath) -> tuple[int, int]:
-    """Return the size in bytes and the time of change in ns, which identify a file's content.
+    """Return the size in bytes and the change time in ns.
 
-    Raises BadInput if the file is missing.
+    They identify the content of a file. Raises BadInput if the file is missing.
     """
     try:
         stat = file.stat()

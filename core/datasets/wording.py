@@ -1,6 +1,6 @@
-"""Table of words for a graph's relations, from its data set or from a user's file.
+"""Table of words for a graph's relations.
 
-`relations.py` makes phrases with it.
+It is from the graph's data set or from a user's file. `relations.py` makes phrases with it.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from core.io.toml_file import read_toml
 
 
 def relation_table(graph_name: str) -> Mapping[str, tuple[str, str]]:
-    """Return the words of a graph's relations, along the triple and against it, by relation.
+    """Return the words of a graph's relations, by relation.
 
-    They come from the `dataset.toml` of the data set, or from that in the folder of a user's graph.
-    The table is empty if there is no such file.
+    They are the words along the triple and against it. They come from the `dataset.toml` of the
+    data set, or from that in the folder of a user's graph. The table is empty if there is no such
+    file.
     """
     name = graph_name.partition(":")[0]  # without the id of a question that has its own graph
     dataset = shipped_datasets().get(name)

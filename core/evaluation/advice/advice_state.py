@@ -1,7 +1,8 @@
-"""Saved state of the work that answers “do I need a graph?” for a corpus.
+"""Saved state of the work on “do I need a graph?”.
 
-It is saved in the folder of the corpus after each step, so that the work can be resumed. The
-sentences of the answer are not saved; `answer.py` makes them from the rows of the evaluation.
+The work answers this question for a corpus. Its state is saved in the folder of the corpus after
+each step, so that the work can be resumed. The sentences of the answer are not saved; `answer.py`
+makes them from the rows of the evaluation.
 """
 
 from __future__ import annotations

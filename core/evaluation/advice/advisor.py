@@ -1,7 +1,7 @@
-"""Job that answers “do I need a graph?” for a corpus, in about ten minutes.
+"""Job that answers “do I need a graph?” for a corpus.
 
-It builds graphs, makes questions, and evaluates methods with and without a graph. `answer.py` then
-turns the figures into sentences.
+It takes about ten minutes. It builds graphs, makes questions, and evaluates methods with and
+without a graph. `answer.py` then turns the figures into sentences.
 """
 
 from __future__ import annotations
@@ -147,10 +147,11 @@ class GraphAdvisor:
             return False
 
     def _build_graphs(self, watch: Watch) -> dict[str, bool]:
-        """Build the missing graphs, and return by title whether the build asks a language model.
+        """Build the missing graphs, and return their use of language models.
 
-        The graph of chunks is built too, but is not in the result. A graph that was shipped with
-        the texts needs no language model. If it does not fit, the next best build is used.
+        The result is by title, True if the build asks a language model. The graph of chunks is
+        built too, but is not in the result. A graph that was shipped with the texts needs no
+        language model. If it does not fit, the next best build is used.
         """
         asks_model_by_title = {}
         for number, kind in enumerate(graph_kinds()):
@@ -177,7 +178,10 @@ class GraphAdvisor:
         return spec
 
     def _with_questions(self, advice: Advice, part: Watch) -> Advice:
-        """Return the advice after its questions are made and saved as a set of the corpus."""
+        """Return the advice after its questions are made and saved.
+
+        The questions are saved as a set of the corpus.
+        """
         part.report("Reading names in the texts", 0.0)
         ctx = build_context(self.corpus, self.models, watch=part.without_reports)
         build_state = BuildState(self.corpus)
@@ -254,7 +258,10 @@ class GraphAdvisor:
         return name
 
     def _nearest_chunks(self, text: str) -> list[int]:
-        """Return the rows of the chunks that searches by words and by vectors rank first."""
+        """Return the rows of the chunks that searches rank first.
+
+        The searches are one by words and one by vectors.
+        """
         source = CorpusSource.of(self.corpus).open(self.engine)
         request = source.ask(Question(text), uses_reader=False, uses_model=False)
         rows: list[int] = []
@@ -270,7 +277,10 @@ class GraphAdvisor:
         return self.engine.environment
 
     def _plan(self, advice: Advice, size: int) -> Plan:
-        """Return the plan of all methods on `size` of the questions, without a language model."""
+        """Return the plan of all methods without a language model.
+
+        It asks `size` of the questions.
+        """
         return make_plan(
             advice_methods(),
             advice.set,
@@ -332,7 +342,9 @@ def affordable_questions(budget: float, durations: Sequence[float], total: int) 
 
 
 def start_advice(engine, store: Store, corpus: Corpus, **settings) -> Job:
-    """Start the job that makes the advice, or return the one that is already running.
+    """Start the job that makes the advice.
+
+    If the job is already running, it is returned.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
-"""Answer to “do I need a graph?” in sentences, from the rows of its evaluation.
+"""Answer to “do I need a graph?” in sentences.
 
-The best methods with and without a graph are compared over all questions and by kind of question.
+It is made from the rows of an evaluation. The best methods with and without a graph are compared
+over all questions and by kind of question.
 """
 
 from __future__ import annotations
@@ -201,7 +202,10 @@ class _GraphComparison:
         return max(methods, key=lambda method: self.ranks.means[method])
 
     def _best_on(self, mask: np.ndarray) -> tuple[str, str]:
-        """Return the best methods with and without a graph, by their mean on masked questions."""
+        """Return the best methods with and without a graph.
+
+        The best are those with the highest mean on the masked questions.
+        """
         means = {method: values[mask].mean() for method, values in self.ranks.values.items()}
         graph = max(METHODS_WITH_GRAPH, key=lambda method: means[method])
         plain = max(METHODS_WITHOUT_GRAPH, key=lambda method: means[method])
@@ -220,7 +224,7 @@ class _GraphComparison:
 
     @cached_property
     def by_kind(self) -> dict[str, PairedTest]:
-        """Test of the best method with a graph against the best without, for each kind.
+        """Test of the best methods with and without a graph, for each kind.
 
         Kinds with too few questions are left out. P-values have Holm's correction over the kinds.
         Both methods are chosen on the questions that they are tested on.

@@ -113,7 +113,10 @@ def advice_methods() -> tuple[Method, ...]:
 
 
 def graph_kinds() -> list[str]:
-    """Return the kinds of graphs that the methods run on, each once, the graph of chunks first."""
+    """Return the kinds of graphs that the methods run on.
+
+    Each kind occurs once. The graph of chunks is first.
+    """
     kinds = (build_of(method.line) for method in advice_methods())
     return list(dict.fromkeys(filter(None, kinds)))
 

@@ -12,7 +12,7 @@ from core.io.json_text import json_text
 
 
 def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
-    """Write a corpus in BEIR's format and return the number of rows of each file.
+    """Write a corpus in BEIR's format.
 
     The files are `corpus.jsonl`, `queries.jsonl` and one tsv file in the folder `qrels` for each
     question set with gold documents. A gold passage counts as its document, with relevance 1. If a
@@ -66,5 +66,8 @@ def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
 
 
 def _cell(text: str) -> str:
-    """Return a text that fits into a cell of a tsv file, without tabs and line breaks."""
+    """Return a text that fits into a cell of a tsv file.
+
+    It has no tabs or line breaks.
+    """
     return " ".join(text.split())

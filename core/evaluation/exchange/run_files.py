@@ -94,7 +94,9 @@ def run_files(engine: Any, store: Store, run: Run, watch: Watch = NO_WATCH) -> d
 def write_run_files(
     engine: Any, store: Store, run: Run, folder: Path, watch: Watch = NO_WATCH
 ) -> list[Path]:
-    """Write the exported files of a run into a folder, which is created if missing.
+    """Write the exported files of a run into a folder.
+
+    The folder is created if missing.
 
     Parameters
     ----------
@@ -226,9 +228,10 @@ def _documents(graph: KnowledgeGraph, state: State) -> tuple[tuple[str, float], 
 
 
 def _contexts(graph: KnowledgeGraph, state: State) -> tuple[str, ...]:
-    """Return the texts in the prompt, or all retrieved texts if there is no prompt.
+    """Return the texts in the prompt, or all retrieved texts.
 
-    The texts are passages, or on a graph of triples the texts of paths.
+    All retrieved texts are returned if there is no prompt. The texts are passages, or on a graph of
+    triples the texts of paths.
     """
     if graph.columns.chunks is None:
         paths = state.paths.items if state.paths is not None else ()

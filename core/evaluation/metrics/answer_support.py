@@ -40,7 +40,9 @@ class AnswerSupport:
 def support_by_encoder(
     graph, state: State, encoder: Encoder, watch: Watch = NO_WATCH
 ) -> AnswerSupport | None:
-    """Return each answer sentence's cosine with the nearest sentence of the chunks in the prompt.
+    """Return the cosine of each answer sentence with its nearest sentence.
+
+    The nearest sentence is one of the chunks in the prompt.
 
     Parameters
     ----------
@@ -111,7 +113,10 @@ def support_by_model(state: State, chat: Chat, watch: Watch = NO_WATCH) -> Answe
 
 
 def prompt_context(state: State) -> str:
-    """Return the last message of the prompt without the question's text; empty if none was sent."""
+    """Return the last message of the prompt without the question's text.
+
+    The text is empty if no prompt was sent.
+    """
     if state.prompt is None or not state.prompt.messages:
         return ""
     return state.prompt.messages[-1]["content"].replace(state.question.text, " ").strip()

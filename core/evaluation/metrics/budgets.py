@@ -1,7 +1,7 @@
-"""Results of a reranking method at smaller reading budgets, derived from the trace of one run.
+"""Results of a reranking method at smaller reading budgets.
 
-A reading budget is the number of documents (or nodes) that a method may score. FastInsight plots
-its figures over this budget.
+They are derived from the trace of one run. A reading budget is the number of documents (or nodes)
+that a method may score. FastInsight plots its figures over this budget.
 """
 
 from __future__ import annotations
@@ -96,9 +96,10 @@ def budget_results(graph: KnowledgeGraph, state: State) -> BudgetResults | None:
 def _gold_counter(
     graph: KnowledgeGraph, gold: Sequence[str]
 ) -> tuple[int, Callable[[Sequence[int]], int]]:
-    """Return the number of gold documents, and a function that counts them in an order of nodes.
+    """Return the number of gold documents, and a function that counts them.
 
-    In a graph of entities, gold nodes are counted instead of documents.
+    The function counts the gold documents in an order of nodes. In a graph of entities, gold nodes
+    are counted instead of documents.
     """
     if not has_chunk_nodes(graph):
         nodes = frozenset(nodes_of_gold_documents(graph, gold))
@@ -146,7 +147,10 @@ def orders_by_budget(
 
 
 def _batched_orders(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield the order after each batch, and the last one at larger budgets of the run."""
+    """Yield the order after each batch of a run.
+
+    At larger budgets of the run, the last order is repeated.
+    """
     orders = _loop_orders(step) if step.operator == "Loop" else _batch_orders(step)
     order_by_budget = dict(orders)
     yield from order_by_budget.items()
@@ -157,7 +161,10 @@ def _batched_orders(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
 
 
 def _is_reranked_search(steps: Sequence[Step]) -> bool:
-    """Return whether steps are a search and a reranker that scores each node by itself."""
+    """Return whether steps are a search and a reranker.
+
+    The reranker must score each node by itself.
+    """
     if len(steps) != 2:
         return False
     search, reranker = steps
@@ -166,7 +173,10 @@ def _is_reranked_search(steps: Sequence[Step]) -> bool:
 
 
 def _reranked_orders(search: Step, nodes: Ranking) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield the final order at each budget without the nodes that the search found later."""
+    """Yield the final order at each budget.
+
+    Nodes that the search found only beyond the budget are left out.
+    """
     if not search.before_cut:
         return
     order = search.before_cut.items[: search.sizes["entities"]]
@@ -177,10 +187,11 @@ def _reranked_orders(search: Step, nodes: Ranking) -> Iterator[tuple[int, tuple[
 
 
 def _loop_orders(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield the number of nodes and their order, at the start and after each round of a `Loop`.
+    """Yield the order of nodes after each round of a `Loop`.
 
-    A frame is recorded whenever an operator in the loop changes the nodes. Its title is
-    `Round 2: Operator`. It lists the added nodes, or all nodes if they were reordered.
+    Each order comes with its number of nodes. The first one is the order at the start. A frame is
+    recorded whenever an operator in the loop changes the nodes. Its title is `Round 2: Operator`.
+    It lists the added nodes, or all nodes if they were reordered.
     """
     order: tuple[int, ...] = ()
     last_round = ""

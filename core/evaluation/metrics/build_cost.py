@@ -1,4 +1,7 @@
-"""Cost of building a graph from documents, as a metric of the methods that use the graph."""
+"""Cost of building a graph from documents, as a metric.
+
+It is a metric of the methods that use the graph.
+"""
 
 from __future__ import annotations
 

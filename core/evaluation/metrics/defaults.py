@@ -1,4 +1,7 @@
-"""Default metrics and methods of an evaluation, by the kind of source that is evaluated."""
+"""Default metrics and methods of an evaluation.
+
+They depend on the kind of source that is evaluated.
+"""
 
 from __future__ import annotations
 
@@ -116,10 +119,10 @@ DEFAULTS_BY_KIND = {
 
 
 def defaults_for(sources: AnswerSource | Sequence[AnswerSource]) -> EvaluationDefaults:
-    """Return the defaults of one or several sources (graphs of triples, or corpora of documents).
+    """Return the defaults of one or several sources.
 
-    A run may ask question sets of both kinds. The defaults of corpora apply if any source is a
-    corpus.
+    Sources are graphs of triples or corpora of documents. A run may ask question sets of both
+    kinds. The defaults of corpora apply if any source is a corpus.
     """
     all_sources = (sources,) if isinstance(sources, AnswerSource) else sources
     kind = next((source.kind for source in all_sources if source.is_corpus), GraphSource.kind)

@@ -156,7 +156,9 @@ def subgraph_size(name: str) -> Callable[[Outcome, int | None], float | None]:
 def precision(
     ranks: GoldRanks | None, golds: int, k: int | None, over_k: bool = False
 ) -> float | None:
-    """Return the share of the first k items that contain a known answer; 0 without items.
+    """Return the share of the first k items with a known answer.
+
+    It is 0 without items.
 
     Parameters
     ----------
@@ -190,7 +192,9 @@ def precision(
 
 
 def recall(ranks: GoldRanks | None, golds: int, k: int | None) -> float | None:
-    """Return the share of known answers, or gold passages, that the first k items contain.
+    """Return the share of known answers that the first k items contain.
+
+    For gold passages it is the share of those.
 
     Parameters
     ----------
@@ -241,7 +245,9 @@ def ranking_f1(ranks: GoldRanks | None, golds: int, k: int | None) -> float | No
 
 
 def hit_ratio(ranks: GoldRanks | None, golds: int, k: int | None) -> float | None:
-    """Return 1 if any of the first k items contains a known answer, else 0 (HR@k).
+    """Return 1 if the first k items contain a known answer.
+
+    Otherwise return 0. This is HR@k.
 
     Parameters
     ----------
@@ -340,9 +346,9 @@ def token_recall(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def token_recall_joined(outcome: Outcome, _: int | None = None) -> float | None:
-    """Return the share of the words of all names of the known answers that the text contains.
+    """Return the share of the known answers' words that the text contains.
 
-    The names include aliases.
+    The words are those of all names of the answers, aliases included.
 
     Returns
     -------

@@ -38,7 +38,7 @@ def capped_recall(outcome: Outcome, k: int | None = None) -> float | None:
 
 
 def node_recall(outcome: Outcome, k: int | None = None) -> float | None:
-    """Return the share of the gold nodes that are among the first k retrieved nodes.
+    """Return the share of gold nodes among the first k retrieved.
 
     Without k, all retrieved nodes count.
 
@@ -229,9 +229,10 @@ def miss_tr(outcome: Outcome, k: int | None = None) -> float | None:
 
 
 def recall_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
-    """Return the capped recall among the first ten documents at a reading budget of k.
+    """Return the capped recall at a reading budget of k.
 
-    The divisor is the smaller of 10 and the number of known documents.
+    It is the recall among the first ten documents. The divisor is the smaller of 10 and the number
+    of known documents.
 
     Parameters
     ----------
@@ -265,7 +266,9 @@ def recall_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
 
 
 def topological_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
-    """Return the Topological Recall of all that is retrieved at a reading budget of k.
+    """Return the Topological Recall at a reading budget of k.
+
+    It is the recall of all that is retrieved.
 
     Parameters
     ----------
@@ -296,7 +299,10 @@ def topological_at_budget(outcome: Outcome, k: int | None = None) -> float | Non
 
 
 def _budget_index(outcome: Outcome, k: int | None) -> int | None:
-    """Return the index of budget k, or of the largest; None if it has no result."""
+    """Return the index of budget k, or of the largest budget.
+
+    None if that budget has no result.
+    """
     sizes = outcome.budgets.of if outcome.budgets else ()
     if k is None:
         return len(sizes) - 1 if sizes else None

@@ -12,7 +12,9 @@ from core.evaluation.metrics.outcome import Outcome
 
 
 def passage_recall(outcome: Outcome, k: int | None = None) -> float | None:
-    """Return the share of gold passages with a chunk among the first k, or among all.
+    """Return the share of gold passages found among the first k chunks.
+
+    A gold passage is found if one of its chunks is among them. Without k, all chunks count.
 
     Returns
     -------
@@ -39,9 +41,9 @@ def passage_recall(outcome: Outcome, k: int | None = None) -> float | None:
 
 
 def passage_precision(outcome: Outcome, k: int | None = None) -> float | None:
-    """Return the share of the first k chunks, or of all, that come from a gold passage.
+    """Return the share of the first k chunks that come from gold passages.
 
-    As in trec_eval, the divisor is k even if there are fewer chunks.
+    Without k, all chunks count. As in trec_eval, the divisor is k even if there are fewer chunks.
 
     Returns
     -------
@@ -67,7 +69,7 @@ def _count_gold_passages(outcome: Outcome) -> int:
 
 
 def context_precision(outcome: Outcome, _: int | None = None) -> float | None:
-    """Return the share of the chunks in the prompt that come from a gold passage.
+    """Return the share of the prompt's chunks that come from gold passages.
 
     It is 0 if the prompt shows no chunks.
 
@@ -175,7 +177,9 @@ def all_parts_named(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def joined_answer_match(outcome: Outcome, _: int | None = None) -> float | None:
-    """Return 1 if the text contains all known answers as one string, in their order, else 0.
+    """Return 1 if the text contains the known answers as one string.
+
+    The string joins all known answers in their order. The result is 0 otherwise.
 
     Returns
     -------
@@ -203,7 +207,9 @@ def joined_answer_match(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def option_accuracy(outcome: Outcome, _: int | None = None) -> float | None:
-    """Return 1 if the option read from the answer is the correct one, else 0.
+    """Return 1 if the answer's option is the correct one, else 0.
+
+    The option is read from the answer.
 
     Returns
     -------
@@ -253,9 +259,10 @@ def summary_share(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def mean_nearest_cosine(outcome: Outcome, _: int | None = None) -> float | None:
-    """Return the mean cosine of each answer sentence with its nearest sentence in the prompt.
+    """Return the mean nearest cosine of the answer's sentences.
 
-    Only sentences of chunks are compared. Negative cosines count as 0.
+    It is the cosine of each answer sentence with its nearest sentence in the prompt. Only sentences
+    of chunks are compared. Negative cosines count as 0.
 
     Returns
     -------

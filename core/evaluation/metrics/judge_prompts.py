@@ -1,4 +1,7 @@
-"""Messages to a judging language model, and the Boolean replies that it gives under a schema."""
+"""Messages to a judging language model, and its Boolean replies.
+
+The model gives the replies under a schema.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,9 @@ def boolean_schema(field: str) -> dict[str, Any]:
 
 
 def parse_boolean(reply: str, field: str) -> bool | None:
-    """Return the Boolean field of a JSON reply; None if the reply has no such field.
+    """Return the Boolean field of a JSON reply.
+
+    None if the reply has no such field.
 
     >>> from core.evaluation.metrics.judge_prompts import parse_boolean
     >>> parse_boolean('{"correct": false}', "correct"), parse_boolean("I think so", "correct")

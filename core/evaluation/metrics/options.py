@@ -60,7 +60,10 @@ def chosen_option(reply: str, options: Sequence[str]) -> int | None:
 
 
 def _option_indices(letters: Iterable[str], options: Sequence[str]) -> list[int]:
-    """Return the index of the option of each letter, without letters that stand for none."""
+    """Return the index of the option of each letter.
+
+    Letters that stand for no option are left out.
+    """
     indices = (_option_index(letter, options) for letter in letters)
     return [index for index in indices if index is not None]
 

@@ -151,7 +151,10 @@ class Outcome:
 
     @property
     def answer_fault(self) -> str:
-        """The reason why the language model's answer is blank or cut; empty if it is complete."""
+        """The reason why the language model's answer is blank or cut.
+
+        The text is empty if the answer is complete.
+        """
         faults = [cost.fault for cost in self.costs if cost.stage == "generate" and cost.fault]
         return faults[-1] if faults else ""
 
@@ -261,7 +264,10 @@ def observe(
 
 
 def _named_document_counts(trace: Sequence[Step]) -> NamedDocumentCounts | None:
-    """Return the counts of the first step that names documents, None if no step does."""
+    """Return the counts of the first step that names documents.
+
+    None if no step does.
+    """
     for step in trace:
         if NAMED_DOCUMENTS in step.sizes:
             return NamedDocumentCounts(step.sizes[NAMED_DOCUMENTS], step.sizes[UNMATCHED_DOCUMENTS])
@@ -297,10 +303,10 @@ def subgraph_sizes(graph, subgraph, nodes_by_answer: Sequence[Sequence[int]]) ->
 
 
 def ranked_texts(graph, paths: Ranking, names_by_answer: Sequence[Sequence[str]]) -> GoldRanks:
-    """Return the ranks of the known answers in the texts of paths, compared by `contains_answer`.
+    """Return the ranks of the known answers in the texts of paths.
 
-    For speed, each node name, relation name and step is normalised once. The joined parts are the
-    same text as a normalised path.
+    They are compared by `contains_answer`. For speed, each node name, relation name and step is
+    normalised once. The joined parts are the same text as a normalised path.
 
     Parameters
     ----------

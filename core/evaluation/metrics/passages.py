@@ -1,6 +1,7 @@
-"""Retrieved chunks and chunks in the prompt, compared with the gold passages of a question.
+"""Retrieved chunks and chunks in the prompt, compared with gold passages.
 
-A gold passage is a document, or a quotation from one, that contains evidence for the answer.
+A gold passage of a question is a document, or a quotation from one, that contains evidence for the
+answer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Ranks of known answers or gold items in a ranking, the facts behind all ranking metrics."""
+"""Ranks of known answers or gold items in a ranking.
+
+All ranking metrics are based on them.
+"""
 
 from __future__ import annotations
 

@@ -57,11 +57,12 @@ class Estimate:
 
 @dataclass(frozen=True)
 class PairedTest:
-    """Mean difference a - b of two methods on the `n` questions where both have a value.
+    """Mean difference a - b of two methods.
 
-    `low` and `high` are its 95 % interval, and `p` is the p-value of the hypothesis that there is
-    no difference. `p_holm` is the p-value after Holm's step-down correction over the tests that
-    were made together; None if no correction was made.
+    It is the mean over the `n` questions for which both have a value. `low` and `high` are its 95 %
+    interval, and `p` is the p-value of the hypothesis that there is no difference. `p_holm` is the
+    p-value after Holm's step-down correction over the tests that were made together; None if no
+    correction was made.
     """
 
     metric: str
@@ -172,10 +173,10 @@ def estimates(
 
 
 def share_estimate(values: Sequence[float]) -> Estimate:
-    """Return the mean of numbers in [0, 1] with its 95 % Wilson interval (1927).
+    """Return the mean of numbers with its 95 % Wilson interval (1927).
 
-    The interval stays wide for few numbers, even if all are equal. For numbers other than 0 and 1
-    it is wider than necessary.
+    The numbers are in [0, 1]. The interval stays wide for few numbers, even if all are equal. For
+    numbers other than 0 and 1 it is wider than necessary.
 
     >>> from core.evaluation.metrics.statistics import share_estimate
     >>> [round(number, 3) for number in share_estimate([1.0, 1.0]).numbers()]

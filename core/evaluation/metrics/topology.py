@@ -1,8 +1,8 @@
-"""Distance in the graph from retrieved nodes to the gold documents or gold nodes of a question.
+"""Distance in the graph from retrieved nodes to gold items.
 
-FastInsight's Topological Recall is computed from these distances, which the paper calls
-uncertainties. The uncertainty of a path is the sum of ln(1 + degree) over its nodes, without the
-gold node at its end.
+Gold items are the gold documents or gold nodes of a question. FastInsight's Topological Recall is
+computed from these distances, which the paper calls uncertainties. The uncertainty of a path is the
+sum of ln(1 + degree) over its nodes, without the gold node at its end.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ UNCERTAINTY_DIGITS = 6
 
 @dataclass(frozen=True)
 class UncertaintyByRank:
-    """Decrease of the uncertainty of each gold document or gold node as more nodes are retrieved.
+    """Decrease of the uncertainty of gold items as nodes are retrieved.
 
-    `golds` is the number of gold items. The last three fields are aligned. Entry i says: with the
-    first `places[i]` retrieved items (a rank from 1), gold item number `of[i]` (from 0) has
-    uncertainty `costs[i]`. This holds until the next entry of the same gold item. Before its first
-    entry no path leads to the item. The field names are those of saved runs.
+    `golds` is the number of gold items (documents or nodes). The last three fields are aligned.
+    Entry i says: with the first `places[i]` retrieved items (a rank from 1), gold item number
+    `of[i]` (from 0) has uncertainty `costs[i]`. This holds until the next entry of the same gold
+    item. Before its first entry no path leads to the item. The field names are those of saved runs.
     """
 
     golds: int
@@ -255,7 +255,9 @@ def _costs_from_retrieved(
 
 
 def uncertainty_drops(costs: np.ndarray, count: int) -> UncertaintyByRank:
-    """Return the ranks at which a retrieved node is nearer to a gold node than all before it.
+    """Return the ranks at which the uncertainty of a gold node drops.
+
+    There a retrieved node is nearer to the gold node than all nodes before it.
 
     Parameters
     ----------

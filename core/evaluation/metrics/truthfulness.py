@@ -26,9 +26,10 @@ TRUTHFULNESS_CONVENTION = (
 
 
 def accurate(outcome: Outcome, _: int | None = None) -> float | None:
-    """Return 1 if the answer is correct, else 0; with judges, the share of judges that accept it.
+    """Return 1 if the answer is correct, else 0.
 
-    An exact match is correct and a withheld answer is not, whatever the judges say.
+    With judges, return the share of judges that accept it. An exact match is correct and a withheld
+    answer is not, whatever the judges say.
 
     Returns
     -------
@@ -62,7 +63,9 @@ def accurate(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def missing(outcome: Outcome, _: int | None = None) -> float | None:
-    """Return 1 if the answer is withheld (empty or a refusal) and not correct, else 0.
+    """Return 1 if the answer is withheld and not correct, else 0.
+
+    A withheld answer is empty or a refusal.
 
     Returns
     -------
@@ -91,9 +94,9 @@ def missing(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def hallucination(outcome: Outcome, _: int | None = None) -> float | None:
-    """Return 1 if the answer is wrong, else 0; with judges, the share of judges that reject it.
+    """Return 1 if the answer is wrong, else 0.
 
-    A withheld answer is not wrong.
+    With judges, return the share of judges that reject it. A withheld answer is not wrong.
 
     Returns
     -------
@@ -117,9 +120,9 @@ def hallucination(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def truthfulness(outcome: Outcome, _: int | None = None) -> float | None:
-    """Return 1 for a correct answer, 0 for a withheld one and -1 for a wrong one.
+    """Return 1 for a correct answer and -1 for a wrong one.
 
-    Over a question set this is accuracy minus hallucination.
+    A withheld answer gets 0. Over a question set this is accuracy minus hallucination.
 
     Returns
     -------

@@ -13,9 +13,10 @@ from core.evaluation.reports.method_names import MethodName
 
 
 def tally_html(tally: PairwiseTally, names: Mapping[str, MethodName]) -> str:
-    """Return a page with the win rates of each criterion, the judge and the doubts.
+    """Return a page with the win rates of each criterion.
 
-    The win rates of criteria by which the judge's verdicts are not informative are folded away.
+    The page also shows the judge and the doubts. The win rates of criteria by which the judge's
+    verdicts are not informative are folded away.
 
     Parameters
     ----------

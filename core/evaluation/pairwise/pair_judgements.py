@@ -1,6 +1,7 @@
-"""Job in which a language model judges the answers of an evaluation in pairs, in both orders.
+"""Job in which a language model judges answers in pairs.
 
-Every reply is saved, so that judging can be resumed.
+The answers are those of an evaluation. Each pair is judged in both orders. Every reply is saved, so
+that judging can be resumed.
 """
 
 from __future__ import annotations
@@ -182,10 +183,10 @@ class PairwiseJudge:
         return self._tally([match for match in matches if match is not None])
 
     def __call__(self, job: Job) -> PairwiseTally:
-        """Judge every pair in both orders, as many pairs at a time as the judge takes.
+        """Judge every pair in both orders.
 
-        Raises RunCancelled, ModelUnavailable, and ModelFailed if the judge fails several times in a
-        row.
+        As many pairs are judged at a time as the judge takes. Raises RunCancelled,
+        ModelUnavailable, and ModelFailed if the judge fails several times in a row.
         """
         progress = _JudgingProgress(job, 2 * len(self.pairs))
         work = ConcurrentWork(lambda: self.chat.max_concurrent, job)

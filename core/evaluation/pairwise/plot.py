@@ -21,7 +21,9 @@ MATRIX_HEAD_PIXELS = 120  # above the rows
 
 
 def win_rate_plot(tally: PairwiseTally, criterion: str, names: Mapping[str, MethodName]) -> Figure:
-    """Plot how often the answer of each row was preferred to that of each column, by a criterion.
+    """Plot how often each row's answer was preferred to each column's.
+
+    Rows and columns are methods. The preference is by one criterion.
 
     Parameters
     ----------

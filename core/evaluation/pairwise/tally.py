@@ -78,7 +78,10 @@ class PairwiseTally:
         return {pair: share_estimate(values) for pair, values in sorted(scores.items())}
 
     def agreement(self, criterion: str) -> float | None:
-        """Return the share of matches with the same result in both orders, None without matches."""
+        """Return the share of matches with the same result in both orders.
+
+        None without matches.
+        """
         if not self.readable_matches:
             return None
         return self._count_same(criterion) / len(self.readable_matches)
@@ -137,10 +140,11 @@ class PairwiseTally:
         return sum(bool(match.is_consistent(criterion)) for match in self.readable_matches)
 
     def _preferred_position(self, criterion: str) -> tuple[str, int, float]:
-        """Return the preferred position, its count, and its share of the verdicts that are no tie.
+        """Return the preferred position, its count, and its share of verdicts.
 
-        The share is 0 if the preference may be chance. A fair judge who is asked in both orders
-        prefers each position equally often, whatever the answers are.
+        Ties are not among these verdicts. The share is 0 if the preference may be chance. A fair
+        judge who is asked in both orders prefers each position equally often, whatever the answers
+        are.
         """
         from scipy.stats import binomtest
 

@@ -170,7 +170,9 @@ def ask_judge(
 
 
 def parse_pair_verdict(reply: str) -> PairwiseVerdict:
-    """Return the verdict in a reply, which is a JSON object with a winner for every criterion.
+    """Return the verdict in a reply.
+
+    The reply is a JSON object with a winner for every criterion.
 
     >>> from core.evaluation.pairwise.verdicts import parse_pair_verdict
     >>> parse_pair_verdict("The first.").winners is None, parse_pair_verdict("The first.").why

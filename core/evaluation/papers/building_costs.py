@@ -17,7 +17,9 @@ BUILD_PART_NAMES = {GRAPH_STEPS: "graph", INDEX_STEPS: "index"}
 
 @dataclass(frozen=True)
 class BuildingCosts:
-    """A figure of a paper on the cost of building graphs, as its TOML file describes it.
+    """A figure of a paper on the cost of building graphs.
+
+    It is described by a TOML file.
 
     Parameters
     ----------
@@ -66,7 +68,10 @@ class GraphCost:
     whole: bool = True
 
     def usage(self, part: str = "") -> Usage:
-        """Return the calls and tokens of language models, of all steps or of a part's steps."""
+        """Return the calls and tokens of language models.
+
+        They are those of all steps, or of a part's steps.
+        """
         return sum((step.usage for step in self.steps if part in ("", step.part)), Usage())
 
     def seconds(self, part: str = "") -> float:
@@ -138,7 +143,10 @@ def check_claims(published: BuildingCosts, costs: Sequence[GraphCost]) -> list[s
 
 
 def _check_order(costs: Sequence[GraphCost]) -> list[str]:
-    """Return the statements on the tokens of graphs, which are given in the paper's order."""
+    """Return the statements on the tokens of graphs.
+
+    The graphs are given in the paper's order.
+    """
     if len(costs) < 2:
         return []
     tokens = [_total_tokens(cost.usage(GRAPH_STEPS)) for cost in costs]
@@ -157,7 +165,10 @@ def _check_order(costs: Sequence[GraphCost]) -> list[str]:
 
 
 def _check_prompts(costs: Sequence[GraphCost]) -> list[str]:
-    """Return the statement on the tokens of prompts, for graphs that a language model built."""
+    """Return the statement on the tokens of prompts.
+
+    It is about graphs that a language model built.
+    """
     if not costs:
         return []
     count = sum(cost.usage().tokens_in > cost.usage().tokens_out for cost in costs)
@@ -168,7 +179,10 @@ def _check_prompts(costs: Sequence[GraphCost]) -> list[str]:
 
 
 def _check_index(cost: GraphCost) -> list[str]:
-    """Return the statement on the index of a graph, if tokens were spent on the graph itself."""
+    """Return the statement on the index of a graph.
+
+    It is made if tokens were spent on the graph itself.
+    """
     graph_tokens = _total_tokens(cost.usage(GRAPH_STEPS))
     if not graph_tokens:
         return []
@@ -208,7 +222,10 @@ def building_markdown(
 
 
 def markdown_row(cells: Sequence[str]) -> str:
-    """Return a row of a table in Markdown, with vertical bars in its cells escaped."""
+    """Return a row of a table in Markdown.
+
+    Vertical bars in its cells are escaped.
+    """
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 

@@ -93,10 +93,10 @@ def domain_tables(
 
 
 def domain_shares(local: LocalAdjacency, question: Question) -> dict[str, float]:
-    """Return the share of each domain among a question's relations; the shares add up to 1.
+    """Return the share of each domain among a question's relations.
 
-    The relations are those on the shortest paths, in either direction, from the question's entities
-    to its answers. Each relation of each path has the same weight.
+    The shares add up to 1. The relations are those on the shortest paths, in either direction, from
+    the question's entities to its answers. Each relation of each path has the same weight.
 
     Parameters
     ----------
@@ -139,7 +139,10 @@ def domain_shares(local: LocalAdjacency, question: Question) -> dict[str, float]
 
 
 def _relation_domains(graph: KnowledgeGraph, paths: Iterable[Path]) -> Iterable[str]:
-    """Yield the domain of every relation on some paths, repeated as often as it occurs."""
+    """Yield the domain of every relation on some paths.
+
+    A domain is repeated as often as it occurs.
+    """
     edges = list(chain.from_iterable(path.edges for path in paths))
     for relation in graph.triples(np.asarray(edges, np.int64))[1]:
         domain, dot, _ = graph.relation_names[int(relation)].partition(".")

@@ -85,7 +85,10 @@ class VariedRows:
     firsts: dict[str, str] = field(default_factory=dict)
 
     def add(self, method: Method, name: str, label: str) -> None:
-        """Add the row of a method, named by its original row and the label of its value."""
+        """Add the row of a method.
+
+        It is named by its original row and the label of its value.
+        """
         if method.id in self.rows:  # two parameters at their defaults give the same line
             self.rows[method.id] += f", {label}"
         else:
@@ -179,7 +182,9 @@ class Experiment:
         small: bool = False,
         builds: Sequence[str] = (),
     ) -> tuple[Experiment, tuple[Method, ...]]:
-        """Return the experiment for one question set, with a row per method, and its methods.
+        """Return the experiment for one question set, and its methods.
+
+        The experiment has a row per method.
 
         Parameters
         ----------
@@ -219,7 +224,10 @@ class Experiment:
     def _methods_by_row(
         self, methods: Mapping[str, Method], published: PublishedSet, builds: Sequence[str]
     ) -> dict[str, Method]:
-        """Return the method of `after` and of each row on a set, by row id."""
+        """Return the method of `after` and of each row.
+
+        The methods are those on a set, by row id.
+        """
         methods_by_row = {}
         for id in (*filter(None, [self.after]), *self.rows):
             method = _method_on_set(methods[published.methods.get(id, id)], published)
@@ -241,7 +249,10 @@ class Experiment:
     def _vary_rows(
         self, row_methods: Mapping[str, Method], small: bool, builds: Sequence[str]
     ) -> VariedRows:
-        """Return one row per value of the parameters that vary, on the build of each row."""
+        """Return one row per value of the parameters that vary.
+
+        Each runs on the build of its original row.
+        """
         row_builds = self.small_builds if small and self.small_builds else self.builds
         vary = self.small_vary if small and self.small_vary else self.vary
         varied = VariedRows()
@@ -287,9 +298,10 @@ class Experiment:
         return printed
 
     def shipped_sets(self) -> dict[str, str]:
-        """Return the shipped question sets of a small run, by the paper's name of the set.
+        """Return the shipped question sets of a small run.
 
-        If several sets share a shipped set, only the first one is included.
+        The keys are the paper's names of the sets. If several sets share a shipped set, only the
+        first one is included.
         """
         shipped_sets: dict[str, str] = {}
         for name in self.printed:
@@ -355,7 +367,10 @@ class Paper:
 
 @cache
 def papers() -> tuple[Paper, ...]:
-    """Return the papers, each read from its TOML file, in the order of the file names."""
+    """Return the papers, each read from its TOML file.
+
+    They are in the order of the file names.
+    """
     return tuple(
         _read_paper(tomllib.loads(file.read_text("utf-8")))
         for file in sorted(PAPERS_FOLDER.glob("*.toml"))
@@ -465,9 +480,10 @@ def _read_experiment(
 
 
 def _number(value: float | str, scale: float) -> float | None:
-    """Return a printed number in the metric's unit; None for nan, which marks a missing value.
+    """Return a printed number in the metric's unit.
 
-    A text such as “<0.01” is an upper bound, which is not scaled.
+    None for nan, which marks a missing value. A text such as “<0.01” is an upper bound, which is
+    not scaled.
     """
     if isinstance(value, str):
         return UpperBound.parse(value)

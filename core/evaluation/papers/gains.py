@@ -1,7 +1,7 @@
-"""Correlation of a search's gain with its starting point (FastInsight, Table 6 and Figure 5).
+"""Correlation of a search's gain with its starting point.
 
-Section 5.3.1 of the paper studies searches over a corpus graph that begin with the first ten
-results of another method.
+It is in Table 6 and Figure 5 of FastInsight. Section 5.3.1 of the paper studies searches over a
+corpus graph that begin with the first ten results of another method.
 """
 
 from __future__ import annotations

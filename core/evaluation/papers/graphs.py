@@ -18,7 +18,10 @@ from core.operators.texts.built_graph import BuiltGraph
 
 
 def kind_of_graph(method: Method) -> str:
-    """Return the kind of graph that a method's line names, or an empty text if it names none."""
+    """Return the kind of graph that a method's line names.
+
+    The text is empty if the line names none.
+    """
     for operator in method.line.parts():
         if isinstance(operator, BuiltGraph):
             is_kind = operator.build in GRAPH_KIND_WORDS
@@ -62,16 +65,19 @@ def replace_build(method: Method, builds: Sequence[str]) -> Method:
 
 
 def _build_of_extractor(kind: str, extractor: str) -> str:
-    """Return the id of a kind's build with an extractor, else of its build without any.
+    """Return the id of a kind's build with an extractor.
 
-    The id is empty if the kind has neither.
+    If there is none, return the id of the kind's build without an extractor. The id is empty if the
+    kind has neither.
     """
     ids_by_extractor = {build.extractor: build.id for build in builds_of_kind(kind)}
     return ids_by_extractor.get(extractor) or ids_by_extractor.get("", "")
 
 
 def check_builds(builds: Iterable[str], kinds: Iterable[str]) -> None:
-    """Check that each name is an extractor or a build of one of these kinds.
+    """Check that each name is an extractor or a build.
+
+    A build must be of one of these kinds.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""Measurements of the papers that need no evaluation, by the name that an experiment gives."""
+"""Measurements of the papers that need no evaluation.
+
+They are listed by the name that an experiment gives.
+"""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def _value_pairs(rows: Iterable[MethodValues]) -> list[tuple[float, float]]:
 def compare_with_paper(
     experiment: Experiment, name: str, summary: RunSummary
 ) -> list[MetricComparison]:
-    """Return the paper's values next to those of a run, for each metric printed for a set.
+    """Return the paper's values next to those of a run.
 
     Parameters
     ----------
@@ -180,7 +180,10 @@ def compare_with_paper(
 
 
 def _difference(value: float | None, base: float | None) -> float | None:
-    """Return the difference of two printed values, None if one is missing or an upper bound."""
+    """Return the difference of two printed values.
+
+    None if one is missing or an upper bound.
+    """
     if value is None or base is None:
         return None
     is_bounded = isinstance(value, UpperBound) or isinstance(base, UpperBound)
@@ -188,10 +191,11 @@ def _difference(value: float | None, base: float | None) -> float | None:
 
 
 def set_order_sentences(tables: Sequence[MetricComparison | TextTable]) -> list[str]:
-    """Return a sentence per row on the agreement of the printed and the measured order of sets.
+    """Return a sentence per row on the order of sets.
 
-    Each table is of one set. Rows of different tables belong together if they have the same name
-    and metric. A row is left out if fewer than three sets have both values.
+    The sentence is on the agreement of the printed and the measured order. Each table is of one
+    set. Rows of different tables belong together if they have the same name and metric. A row is
+    left out if fewer than three sets have both values.
     """
     value_pairs: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for table in tables:
@@ -249,9 +253,10 @@ def table_texts(
 
 
 def wide_table(tables: Sequence[MetricComparison]) -> TextTable:
-    """Return the measured figures of one set as one table, with a column per metric.
+    """Return the measured figures of one set as one table.
 
-    It is used for a figure that the paper draws without numbers. All tables have the same rows.
+    The table has a column per metric. It is used for a figure that the paper draws without numbers.
+    All tables have the same rows.
     """
     first = tables[0]
     columns = [[_measured_text(table.metric, row) for row in table.rows] for table in tables]
@@ -294,7 +299,10 @@ def value_texts(metric: str, row: MethodValues) -> list[str]:
 
 
 def _format_number(metric: str, number: float | None, plus: str = "") -> str:
-    """Return a number with the digits of its metric, after `plus` unless it is negative."""
+    """Return a number with the digits of its metric.
+
+    It follows `plus` unless it is negative.
+    """
     if number is None:
         return "–"
     if metric.startswith(WIN_RATE_PREFIX):

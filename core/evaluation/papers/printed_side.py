@@ -1,6 +1,6 @@
-"""The paper's values of an experiment, and the data and models that measuring them needs.
+"""The paper's values of an experiment, and the needs of measuring them.
 
-The command `reproduce` shows them without running anything.
+The needs are data and models. The command `reproduce` shows all this without running anything.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Encoding of walks for a paper's rows, and the cost of updating them when the graph changes.
+"""Encoding of walks for a paper's rows, and cost of updates.
 
-Walk&Retrieve draws walks from every node, verbalises them as sentences and encodes the sentences.
-After a change of the graph, only nodes with affected walks are encoded again (section 2.1, footnote
-2).
+An update encodes walks again when the graph changes. Walk&Retrieve draws walks from every node,
+verbalises them as sentences and encodes the sentences. After a change of the graph, only nodes with
+affected walks are encoded again (section 2.1, footnote 2).
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ Triple = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class UpdateCost:
-    """Cost of adding `triples` to the graph, or of removing them if the number is negative.
+    """Cost of adding triples to the graph or removing them.
 
-    For the cost from scratch, `triples` is the number of all triples of the graph. Of the `nodes`
-    with walks, `encoded` were encoded again. `seconds` are wall-clock seconds and include drawing
-    all walks.
+    `triples` is their number; it is negative for removed ones. For the cost from scratch, `triples`
+    is the number of all triples of the graph. Of the `nodes` with walks, `encoded` were encoded
+    again. `seconds` are wall-clock seconds and include drawing all walks.
     """
 
     triples: int
@@ -88,11 +88,12 @@ def measure_updates(
     rng: np.random.Generator,
     watch: Watch = NO_WATCH,
 ) -> tuple[UpdateCost, list[UpdateCost]]:
-    """Return the cost of all walks from scratch, and of each update of the graph.
+    """Measure the cost of walks from scratch and of each update.
 
-    The encodings of an update are deleted before the next one, so that none is reused. A node is
-    encoded again if one of its walks passes a changed triple, because its sentences then change.
-    Every update begins with the same graph, which lacks the triples that updates add.
+    An update changes the graph. The encodings of an update are deleted before the next one, so that
+    none is reused. A node is encoded again if one of its walks passes a changed triple, because its
+    sentences then change. Every update begins with the same graph, which lacks the triples that
+    updates add.
 
     Parameters
     ----------

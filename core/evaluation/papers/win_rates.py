@@ -59,7 +59,9 @@ def compare_win_rates(
 def compare_pairwise_rates(
     experiment: Experiment, name: str, summary: RunSummary, tally: PairwiseTally
 ) -> list[MetricComparison]:
-    """Compare the win rate of each pair of methods by each criterion with the paper's.
+    """Compare the win rate of each pair of methods with the paper's.
+
+    There is a rate for each criterion.
 
     Parameters
     ----------
@@ -93,11 +95,11 @@ def compare_pairwise_rates(
 def recall_correlations(
     comparisons: Sequence[MetricComparison], rates: MetricComparison, tally: PairwiseTally
 ) -> list[str]:
-    """Return sentences on the correlation of win rates with recall over the methods of a set.
+    """Return sentences on the correlation of win rates with recall.
 
-    One sentence gives Pearson's r of the measured values, the other that of the printed values. The
-    baseline enters with a win rate of 0.5. The first sentence warns if the judge's verdicts are not
-    informative.
+    The correlation is over the methods of a set. One sentence gives Pearson's r of the measured
+    values, the other that of the printed values. The baseline enters with a win rate of 0.5. The
+    first sentence warns if the judge's verdicts are not informative.
 
     Parameters
     ----------

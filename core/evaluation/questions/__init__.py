@@ -1,4 +1,6 @@
-"""Questions made for a corpus, by a language model or from the names in its texts.
+"""Questions made for a corpus.
+
+A language model writes them, or they are made from the names in the texts of the corpus.
 
 | module | questions | known about each |
 |---|---|---|

@@ -87,10 +87,10 @@ class WrittenQuestions:
 
 @dataclass
 class AbstractQuestionWriter:
-    """Writer of abstract questions by a recipe; calling it with its job returns the questions.
+    """Writer of abstract questions by a recipe.
 
-    The call raises BadInput if no question was written, RunCancelled, ModelUnavailable and
-    ModelFailed.
+    Calling it with its job returns the questions. The call raises BadInput if no question was
+    written, RunCancelled, ModelUnavailable and ModelFailed.
 
     Parameters
     ----------
@@ -262,7 +262,9 @@ def list_schema(name: str, count: int) -> dict[str, Any]:
 
 
 def parse_lines(name: str, reply: str) -> tuple[str, ...] | None:
-    """Return the items that a reply lists under a name, as lines and each once.
+    """Return the items that a reply lists under a name.
+
+    Each item is one line and occurs once.
 
     Parameters
     ----------
@@ -331,7 +333,10 @@ def sample_passages(corpus: Corpus, size: int = SAMPLED_DOCUMENTS) -> str:
 
 
 def _sentences_from(text: str, start: int) -> str:
-    """Return whole sentences from a position of a text on, up to the length of a passage."""
+    """Return whole sentences from a position of a text on.
+
+    Together they are at most as long as a passage.
+    """
     part = text[start : start + 2 * PASSAGE_CHARACTERS]
     spans: Sequence[tuple[int, int]] = sentence_spans(part)
     if start and len(spans) > 1:  # the first sentence may be cut

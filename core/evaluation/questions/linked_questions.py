@@ -138,13 +138,19 @@ class LinkedQuestionWriter:
     def _replies(
         self, chat: CachedChat, pairs: Sequence[tuple[int, int]], watch: Watch
     ) -> list[str]:
-        """Return the reply to each pair, with as many concurrent requests as the model takes."""
+        """Return the reply to each pair.
+
+        There are as many concurrent requests as the model takes.
+        """
         work = ConcurrentWork(lambda: chat.max_concurrent, watch)
         replies = dict(work.run_each(lambda pair: self._ask(chat, pair, work), pairs))
         return [replies[pair] for pair in pairs]
 
     def _ask(self, chat: CachedChat, pair: tuple[int, int], watch: Watch = NO_WATCH) -> str:
-        """Return the model's reply to the request for a question about a pair of chunks."""
+        """Return the model's reply to a request for a question.
+
+        The question is about a pair of chunks.
+        """
         first, second = (
             one_line(self._chunks.text("text", row))[:MAX_LINKED_PASSAGE_CHARACTERS] for row in pair
         )
@@ -225,5 +231,8 @@ def parse_question(reply: str) -> tuple[str, str]:
 
 
 def gold_name(chunks: Table, row: int) -> str:
-    """Return the name of a chunk as a gold passage, quoting its first long sentence if needed."""
+    """Return the name of a chunk as a gold passage.
+
+    It quotes the first long sentence of the chunk if needed.
+    """
     return gold_passage_name(chunks, row, lambda sentence: len(sentence) >= MIN_QUOTED_CHARACTERS)

@@ -182,7 +182,10 @@ class ModelQuestionWriter:
         return [row for row in order if len(self.chunks.text("text", row)) >= min_letters]
 
     def _write_question(self, row: int) -> Question | str:
-        """Return a question on a chunk that passed the checks, or the reason why there is none."""
+        """Return a question on a chunk, or the reason for none.
+
+        A question must pass the checks.
+        """
         reply = self._reply(
             "of-passage", row, MODEL_QUESTION_DEFAULTS.question_reply_tokens, QUESTION_ANSWER_SCHEMA
         )
@@ -242,7 +245,10 @@ class ModelQuestionWriter:
         ]
 
     def _gold_name(self, row: int, answer: str) -> str:
-        """Return the name of a gold passage, with the sentence that has the answer if needed."""
+        """Return the name of a gold passage.
+
+        If needed, it has the sentence with the answer.
+        """
         return gold_passage_name(
             self.chunks, row, lambda sentence: bool(spans_of(single_line(sentence), answer))
         )

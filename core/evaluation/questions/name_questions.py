@@ -285,9 +285,10 @@ def sentence_fault(table: SentenceTable, sentence: NamedSentence) -> str:
 
 
 def is_proper_name(name: str) -> bool:
-    """Return whether a name has more than two letters and is not in lower case.
+    """Return whether a name looks like a proper name.
 
-    Names in scripts without capital letters are accepted.
+    Such a name has more than two letters and is not in lower case. Names in scripts without capital
+    letters are accepted.
 
     >>> from core.evaluation.questions.name_questions import is_proper_name
     >>> is_proper_name("Ann Lee"), is_proper_name("the harbour"), is_proper_name("Al"), is_proper_name("安住罗马")
@@ -298,7 +299,10 @@ def is_proper_name(name: str) -> bool:
 
 
 def _leaks_name(text: str, name: str) -> bool:
-    """Return whether a sentence contains a word of a name outside the mention of the name."""
+    """Return whether a sentence gives a name away.
+
+    It does if it contains a word of the name outside the mention of the name.
+    """
     remaining_text = _with_gap(text, name)
     return any(spans_of(remaining_text, word) for word in re.findall(r"\w{3,}", name))
 
@@ -310,7 +314,10 @@ def _with_gap(text: str, name: str) -> str:
 
 
 def _is_identified(table: SentenceTable, sentence: NamedSentence, name: str) -> bool:
-    """Return whether a sentence has a rare name besides `name`, so that a search can find it."""
+    """Return whether a sentence has a rare name besides `name`.
+
+    A search can then find the sentence.
+    """
     return bool(_rare_names(table, sentence, name))
 
 
@@ -378,7 +385,10 @@ def _rows_with_both(table: SentenceTable, a: str, b: str) -> frozenset[int]:
 
 
 def _neighbours(table: SentenceTable, name: str) -> set[str]:
-    """Return the names that share a sentence with a name, folded (lower case, plain letters)."""
+    """Return the names that share a sentence with a name.
+
+    They are folded (lower case, plain letters).
+    """
     rows = table.rows_with(name) & table.named.keys()
     names = chain.from_iterable(table.named[row].names for row in rows)
     return set(map(fold, names)) - {fold(name)}

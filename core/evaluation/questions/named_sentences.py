@@ -1,8 +1,9 @@
-"""Sentences of a corpus with their names, from which questions are made without a language model.
+"""Sentences of a corpus with their names.
 
-The names of a sentence are those that the noun-phrase graph has for its chunk. Their occurrences
-are searched in all sentences of all documents. A name that the parser found once and missed
-elsewhere is therefore not mistaken for a rare one.
+Questions are made from them without a language model. The names of a sentence are those that the
+noun-phrase graph has for its chunk. Their occurrences are searched in all sentences of all
+documents. A name that the parser found once and missed elsewhere is therefore not mistaken for a
+rare one.
 """
 
 from __future__ import annotations
@@ -103,7 +104,10 @@ class SentenceTable:
         return table
 
     def _add(self, document: int, text: str, rows: list[int], facts: Sequence[Facts]) -> None:
-        """Add the sentences of a document, given its row, its text and the rows of its chunks."""
+        """Add the sentences of a document.
+
+        The document is given by its row, its text and the rows of its chunks.
+        """
         chunk_texts = [single_line(self.chunks.text("text", row)) for row in rows]
         first_chunk = 0
         for start, end in sentence_spans(text):
@@ -142,7 +146,10 @@ class SentenceTable:
         return fold("\n".join(texts))
 
     def rows_with(self, name: str) -> frozenset[int]:
-        """Return the rows of all sentences that contain a name as whole words, ignoring case."""
+        """Return the rows of all sentences that contain a name.
+
+        The name must be there as whole words. Case is ignored.
+        """
         folded_name = fold(name)
         if folded_name not in self._rows_by_name:
             words = WORD_IN_TEXT.findall(folded_name)
@@ -163,9 +170,10 @@ class SentenceTable:
 
 
 def names_in(text: str, names: Sequence[str]) -> dict[str, int]:
-    """Return the names in a text, in their order, with the number of their occurrences.
+    """Return the names in a text with the number of their occurrences.
 
-    Each name has the spelling of its first occurrence. A part of a longer name does not count.
+    The names are in the order of the text. Each name has the spelling of its first occurrence. A
+    part of a longer name does not count.
 
     Parameters
     ----------
@@ -202,7 +210,9 @@ def names_in(text: str, names: Sequence[str]) -> dict[str, int]:
 
 
 def spans_of(text: str, name: str) -> list[tuple[int, int]]:
-    """Return the spans at which a text contains a name as whole words, ignoring case.
+    """Return the spans at which a text contains a name.
+
+    The name must be there as whole words. Case is ignored.
 
     Parameters
     ----------

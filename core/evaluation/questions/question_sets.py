@@ -14,12 +14,15 @@ from core.runtime.jobs import Job
 
 
 def default_set_name(corpus: str) -> str:
-    """Return the default name of a set of written questions, from the name of its corpus."""
+    """Return the default name of a set of written questions.
+
+    It is made from the name of the corpus.
+    """
     return f"{corpus}-abstract"
 
 
 def check_set_name(corpus: Corpus, name: str) -> str:
-    """Check that a set of written questions may have a name, and return the name.
+    """Check that a set of written questions may have a name.
 
     Parameters
     ----------
@@ -63,7 +66,9 @@ def save_question_set(
     writer: str,
     kind: str = AbstractQuestionWriter.kind,
 ) -> Corpus:
-    """Save written questions as a set of their corpus, replacing an earlier set of that name.
+    """Save written questions as a set of their corpus.
+
+    An earlier set of that name is replaced.
 
     Parameters
     ----------

@@ -1,4 +1,5 @@
-"""Reasons why questions of a run are lost, and trials of changes that may recover them.
+"""Reasons for the lost questions of a run, and trials of repairs.
 
-A question is lost by a method that did not find its evidence or did not answer it correctly.
+A repair is a change that may recover questions. A question is lost by a method that did not find
+its evidence or did not answer it correctly.
 """

@@ -94,7 +94,10 @@ class LossReport:
 
 
 def own_methods(summary: RunSummary) -> list[str]:
-    """Return the ids of the methods of a run that are a user's program or file."""
+    """Return the ids of a run's methods that belong to a user.
+
+    Such a method is a user's program or file.
+    """
     lines = {spec["id"]: line_of(spec["line"]) for spec in summary.run.spec["instances"]}
     return [id for id, line in lines.items() if line is not None and any(map(is_external, line))]
 
@@ -171,7 +174,10 @@ def start_loss_report(engine: Any, store: Store, run: Run) -> Job:
 
 
 def loss_report_key(run: Run) -> str:
-    """Return the key of the job of `start_loss_report`, which changes with the number of rows."""
+    """Return the key of the job of `start_loss_report`.
+
+    The key changes with the number of rows.
+    """
     return f"why-lost-{run.id}-{run.done}"
 
 
@@ -190,7 +196,10 @@ def _measure(summary: RunSummary, method: str) -> str:
 def _try_reopen(
     engine: Any, store: Store, run: Run, spec: Mapping[str, Any], drawn: DrawnQuestion
 ) -> LostQuestion | None:
-    """Return a question as a method left it, None if it can no longer be opened."""
+    """Return a question as a method left it.
+
+    None if it can no longer be opened.
+    """
     try:
         return reopen_question(engine, store, run, spec, drawn)
     except HopscopeError:
@@ -262,7 +271,10 @@ def _missing_passages(lost: LostQuestion) -> list[tuple[str, str]]:
 
 
 def _passage_rank(winner: LostQuestion | None, passage: str) -> int | None:
-    """Return the rank of a passage (from 1) in another method's result, None if it is missing."""
+    """Return the rank of a passage in another method's result.
+
+    Ranks are from 1. None if the passage is missing.
+    """
     order = None if winner is None else chunk_order(winner.lane.graph, winner.lane.state)
     if winner is None or order is None:
         return None

@@ -1,4 +1,7 @@
-"""A question of a run, opened as a method left it, with the cause of its loss."""
+"""A question of a run, opened as a method left it.
+
+It comes with the cause of its loss.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,10 @@ from core.snapshot import thaw_all
 
 @dataclass(frozen=True, eq=False)
 class LostQuestion:
-    """A question's lane (the run of one method), with its losses and their main cause.
+    """A question's lane, with its losses and their main cause.
 
-    The lane has the saved states. `losses` has an element for each target, an answer or a gold
-    passage, that the method lost. The cause is None if it is unknown.
+    The lane (the run of one method) has the saved states. `losses` has an element for each target,
+    an answer or a gold passage, that the method lost. The cause is None if it is unknown.
     """
 
     drawn: DrawnQuestion
@@ -31,7 +34,10 @@ class LostQuestion:
     cause: Cause | None = None
 
     def words(self, stage: str) -> str:
-        """Return the cause in a few words, or those of the `stage` if the cause is unknown."""
+        """Return the cause in a few words.
+
+        They are those of the `stage` if the cause is unknown.
+        """
         return CAUSE_LABELS[self.cause] if self.cause is not None else STAGE_LABELS[stage]
 
 
@@ -64,7 +70,9 @@ def loss_sentence(name: str, total: int, lost: int, causes: Iterable[tuple[str, 
 def reopen_question(
     engine, store: Store, run: Run, method: Mapping[str, Any], drawn: DrawnQuestion
 ) -> LostQuestion | None:
-    """Return a question in the state in which a method of the run left it.
+    """Return a question in the state in which a method left it.
+
+    The method is one of the run.
 
     Parameters
     ----------

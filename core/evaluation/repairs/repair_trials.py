@@ -1,7 +1,7 @@
-"""Trials of changes to one step of a method, on all questions that the method loses.
+"""Trials of changes to one step of a method.
 
-A change is another value of a parameter, or another step. Each trial counts the questions that the
-change recovers.
+They are made on all questions that the method loses. A change is another value of a parameter, or
+another step. Each trial counts the questions that the change recovers.
 """
 
 from __future__ import annotations
@@ -92,10 +92,11 @@ class LineRepairs:
     note: str = ""
 
     def sentences(self, name: str) -> list[str]:
-        """Return a sentence on the losses and, if there are any, one on the best change.
+        """Return a sentence on the losses and one on the best change.
 
-        `name` is the name of the method. An example of the first sentence is “Of 40 questions No. 12
-        loses 12: ranked too low 9, never reached 3.”
+        The second sentence is left out if there are no losses. `name` is the name of the method. An
+        example of the first sentence is “Of 40 questions No. 12 loses 12: ranked too low 9, never
+        reached 3.”
         """
         first = loss_sentence(name, self.of, self.lost, self.causes)
         return [first, self._best_sentence()] if self.lost else [first]
@@ -123,7 +124,7 @@ class LineRepairs:
 
 @dataclass
 class _MethodTrials:
-    """Changes to try on the lost questions of a method, and the results so far.
+    """Changes to try on a method's lost questions, and results so far.
 
     `losses` describes the lost questions, without attempts. `plan` holds the changed lines on these
     questions, None if there is nothing to try. The other fields are by the text of a changed line:
@@ -304,7 +305,10 @@ class RunRepairs:
 
 
 def _is_recovered(outcome: Outcome, measure_name: str, by_model: bool) -> bool:
-    """Return whether a question is correct, or its facts are in the prompt if a model answers."""
+    """Return whether a question counts as recovered.
+
+    Its answer must be correct. If a model answers, its facts must be in the prompt instead.
+    """
     if by_model:
         return not lost_stage(outcome, measure_name)
     return outcome_end_stage(outcome, measure_name) == END_RIGHT
@@ -340,9 +344,10 @@ def _parameter_sum(change: LineChange) -> float:
 
 
 def _round_robin(all_trials: Sequence[_MethodTrials]) -> Iterator[tuple[_MethodTrials, Plan, int]]:
-    """Yield every question of every plan, as the trials, their plan and the question's index.
+    """Yield every question of every plan, in turns.
 
-    The first questions of all plans come before any second one.
+    A question is given by the trials, their plan and the question's index. The first questions of
+    all plans come before any second one.
     """
     plans = [(trials, trials.plan) for trials in all_trials if trials.plan is not None]
     for index in range(max((len(plan.drawn) for _, plan in plans), default=0)):
@@ -388,5 +393,8 @@ def start_repairs(engine: Any, store: Store, run: Run) -> Job:
 
 
 def repairs_job_key(run: Run) -> str:
-    """Return the key of the job of `start_repairs`, which changes with the number of rows."""
+    """Return the key of the job of `start_repairs`.
+
+    The key changes with the number of rows.
+    """
     return f"repairs-{run.id}-{run.done}"

@@ -1,4 +1,7 @@
-"""Export of a run's summary as CSV and LaTeX, and the number formats that all reports share."""
+"""Export of a run's summary as CSV and LaTeX.
+
+All reports use the number formats of this module.
+"""
 
 from __future__ import annotations
 
@@ -237,7 +240,10 @@ def _caption(summary: RunSummary, names: Sequence[str]) -> str:
 
 
 def _latex_name(name: MethodName) -> str:
-    """Return a method's name in LaTeX, followed by the paper's own name in small print."""
+    """Return a method's name in LaTeX.
+
+    The paper's own name follows in small print.
+    """
     if not name.number:
         return escape_latex(name.plain)
     return rf"{escape_latex(name.plain)} {{\footnotesize ({escape_latex(name.number)})}}"
@@ -253,7 +259,10 @@ def _cell(name: str, estimate: Estimate, best: float | None) -> str:
 
 
 def _best_mean(name: str, means: Sequence[float | None]) -> float | None:
-    """Return the best mean of a metric; None if there is no direction or nothing to compare."""
+    """Return the best mean of a metric.
+
+    None if there is no direction or nothing to compare.
+    """
     known_means = [mean for mean in means if mean is not None]
     better = metric(name).better
     if len(known_means) < 2 or better == "neither" or len(set(known_means)) == 1:
@@ -285,7 +294,10 @@ def _safe_cell(cell):
 
 
 def _is_number(cell: str) -> bool:
-    """Return whether a text is a number, so that “-1” is not taken for a formula."""
+    """Return whether a text is a number.
+
+    It is used so that “-1” is not taken for a formula.
+    """
     try:
         float(cell)
     except ValueError:

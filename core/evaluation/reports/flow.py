@@ -1,7 +1,8 @@
-"""Flow of a run's questions from one method to another, by the stage at which each ends.
+"""Flow of a run's questions from one method to another.
 
-A question ends at the stage that lost its correct answer (or its gold passages), or it is right, or
-it failed. Questions with the same end in both methods form a band of the diagram.
+The flow is by the stage at which each question ends. A question ends at the stage that lost its
+correct answer (or its gold passages), or it is right, or it failed. Questions with the same end in
+both methods form a band of the diagram.
 """
 
 from __future__ import annotations
@@ -56,9 +57,10 @@ LABEL_HEIGHT_PIXELS = 22.0  # of a label on a band
 
 @dataclass(frozen=True)
 class Band:
-    """Questions (ids) with the same end stage in the first method and in the second.
+    """Questions with the same end stage in the first and second method.
 
-    `before` is the stage at which they end in the first method, `after` the one in the second.
+    The questions are ids. `before` is the stage at which they end in the first method, `after` the
+    one in the second.
     """
 
     before: str
@@ -140,11 +142,12 @@ def flow(summary: RunSummary, a: str, b: str) -> Flow | None:
 
 
 def correctness_measure(summary: RunSummary, methods: Sequence[str]) -> str:
-    """Return the measure that decides if a question is correct, the same for some methods.
+    """Return the measure that decides if a question is correct.
 
-    It is the first of these for which every method has values: the metric of answers if a language
-    model gave them, the hit of the graph reader's first name, the survival of all gold passages (on
-    documents), and accuracy. Methods without outcomes are ignored.
+    It is the same for all the methods. It is the first of these for which every method has values:
+    the metric of answers if a language model gave them, the hit of the graph reader's first name,
+    the survival of all gold passages (on documents), and accuracy. Methods without outcomes are
+    ignored.
 
     Parameters
     ----------

@@ -97,6 +97,9 @@ def gate_failures(summary: RunSummary, gates: Sequence[Gate]) -> Iterator[str]:
 
 
 def _value_below(gate: Gate, mean: float) -> str:
-    """Return a mean below the gate's minimum, with more digits if both would look the same."""
+    """Return a mean below the gate's minimum as a text.
+
+    It has more digits if both would look the same.
+    """
     value = format_figure(gate.metric, mean)
     return f"{mean:.6g}" if value == format_figure(gate.metric, gate.least) else value

@@ -85,7 +85,10 @@ def cards(figures: Iterable[Figure]) -> str:
 
 
 def plot_html(figure: Figure, id: str) -> str:
-    """Return a plot as an HTML element with an id, for a page with `plotly_script`."""
+    """Return a plot as an HTML element with an id.
+
+    The element is for a page with `plotly_script`.
+    """
     return figure.to_html(
         full_html=False,
         include_plotlyjs=False,
@@ -243,9 +246,10 @@ def _test_table(summary: RunSummary) -> str:
 
 
 def _flow_tables(summary: RunSummary) -> str:
-    """Return a table of the flow of questions from the first method to each other method.
+    """Return tables of the flow of questions between methods.
 
-    The result is empty if no correct answers are known.
+    The flow is from the first method to each other method. The result is empty if no correct
+    answers are known.
     """
     names = method_names(summary.run)
     tables = []

@@ -1,4 +1,7 @@
-"""Positions of point labels in a plot, chosen so that labels of near points do not overlap."""
+"""Positions of point labels in a plot.
+
+They are chosen so that labels of near points do not overlap.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,10 @@ def label_positions(
 def _shares_of_axes(
     points: Mapping[str, PlotPoint], is_log: bool, axis_ends: PlotPoint | None
 ) -> dict[str, PlotPoint]:
-    """Return each point's position on the axes, from 0 (begin) to 1 (end), by name."""
+    """Return each point's position on the axes, by name.
+
+    Positions are from 0 (begin) to 1 (end).
+    """
     scaled_xs = [math.log(x) if is_log else x for x, _ in points.values()]
     max_x, max_y = axis_ends or (
         max(x for x, _ in points.values()),

@@ -14,9 +14,10 @@ from core.operators.text import parse_line
 
 @dataclass(frozen=True)
 class MethodName:
-    """A method's name in plain words, and the paper's own name or number if it differs.
+    """A method's name in plain words, and the paper's own.
 
-    As a text it is, for example, `Shortest paths (No. 10)`.
+    The paper's own is a name or number, if it differs. As a text it is, for example,
+    `Shortest paths (No. 10)`.
     """
 
     plain: str

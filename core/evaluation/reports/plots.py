@@ -140,7 +140,10 @@ def _is_spread(costs: Sequence[float]) -> bool:
 def _label_positions(
     points: Mapping[str, tuple[Estimate, Estimate]], is_log: bool, y_range: list[float] | None
 ) -> dict[str, str]:
-    """Return the positions of the labels of points, on a cost axis that holds all intervals."""
+    """Return the positions of the labels of points.
+
+    They are for a cost axis that holds all intervals.
+    """
     axis_ends = (max(c.numbers()[2] for c, _ in points.values()), y_range[1]) if y_range else None
     means = {i: (c.numbers()[0], q.numbers()[0]) for i, (c, q) in points.items()}
     return label_positions(means, is_log, axis_ends)
@@ -214,7 +217,9 @@ def _survival_plot(
 
 
 def hops_plot(summary: RunSummary, name: str) -> Figure:
-    """Plot one metric by the hop count of the question, with one bar per method.
+    """Plot one metric by the hop count of the question.
+
+    There is one bar per method.
 
     Parameters
     ----------
@@ -370,7 +375,10 @@ def group_equal(drawings: Mapping[str, Drawing]) -> dict[tuple[str, ...], Drawin
 
 
 def _legend_names(names: Mapping[str, MethodName], equal: Sequence[str]) -> str:
-    """Return the names of methods that are drawn as one for the legend, such as `A = B`."""
+    """Return the names of methods for the legend.
+
+    They are names of methods that are drawn as one, such as `A = B`.
+    """
     return NAME_SEPARATOR.join(_legend_name(names[method]) for method in equal)
 
 
@@ -392,23 +400,35 @@ def _line_style(number: int) -> dict[str, Any]:
 
 
 def _legend_name(name: MethodName) -> str:
-    """Return a method's name on one line, followed by the paper's own name in small print."""
+    """Return a method's name on one line.
+
+    The paper's own name follows in small print.
+    """
     return " ".join(filter(None, (escape(name.plain), _paper_name(name))))
 
 
 def point_label(name: MethodName) -> str:
-    """Return a method's name in short lines for a point, with the paper's own name below."""
+    """Return a method's name in short lines for a point.
+
+    The paper's own name is below.
+    """
     plain = wrapped_name(name.plain, PLOT_LAYOUT.point_name_letters)
     return "<br>".join(filter(None, (plain, _paper_name(name))))
 
 
 def wrapped_name(name: str, letters: int) -> str:
-    """Return a name in lines of at most `letters` letters, joined by HTML line breaks."""
+    """Return a name in lines of at most `letters` letters.
+
+    The lines are joined by HTML line breaks.
+    """
     return "<br>".join(map(escape, wrap(name, letters, break_on_hyphens=False)))
 
 
 def _paper_name(name: MethodName) -> str:
-    """Return the paper's own name in small print; empty if the method has no other name."""
+    """Return the paper's own name in small print.
+
+    The text is empty if the method has no other name.
+    """
     return f"<span style='font-size:10px'>{escape(name.number)}</span>" if name.number else ""
 
 
@@ -430,10 +450,10 @@ def roomier_side(cost: float, costs: Sequence[float], is_log: bool) -> str:
 
 
 def _axis_range(estimates: Sequence[Estimate]) -> list[float] | None:
-    """Return the range of an axis from 0, with space for names above the highest interval.
+    """Return the range of an axis from 0.
 
-    It begins a little below 0, so that points at 0 are not cut off. It is None, which lets plotly
-    choose, if no interval is above 0.
+    It has space for names above the highest interval. It begins a little below 0, so that points at
+    0 are not cut off. It is None, which lets plotly choose, if no interval is above 0.
     """
     high = max((estimate.numbers()[2] for estimate in estimates), default=0.0)
     return [-0.03 * high, (1 + PLOT_LAYOUT.head_room_share) * high] if high > 0 else None
@@ -461,7 +481,10 @@ def _marker(i: int) -> dict[str, Any]:
 
 
 def _method_error_bars(estimate: Estimate, i: int) -> dict[str, Any]:
-    """Return the drawing arguments of a point's interval, in the colour of method number `i`."""
+    """Return the drawing arguments of a point's interval.
+
+    The colour is that of method number `i`.
+    """
     return {
         **error_bars([estimate]),
         "color": COLOURS[i % len(COLOURS)],

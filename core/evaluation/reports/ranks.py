@@ -1,8 +1,8 @@
-"""Ranks of a run's methods by paired tests, on which the recommendation of a method is based.
+"""Ranks of a run's methods by paired tests.
 
-A method is ahead of another only if a test is significant: a sign-flip permutation test on the
-questions for which both have a value, with Holm's correction over all pairs. Methods that no other
-method is ahead of share rank 1.
+The recommendation of a method is based on them. A method is ahead of another only if a test is
+significant: a sign-flip permutation test on the questions for which both have a value, with Holm's
+correction over all pairs. Methods that no other method is ahead of share rank 1.
 """
 
 from __future__ import annotations
@@ -105,7 +105,9 @@ class Ranks:
         return costs
 
     def noticeable_cost_ratio(self, method: str, other: str) -> float:
-        """Return the ratio of two costs, each raised to the noticeable minimum if it is below.
+        """Return the ratio of two costs.
+
+        A cost below the noticeable minimum is first raised to it.
 
         Parameters
         ----------
@@ -215,11 +217,11 @@ class Ranks:
         return ()
 
     def leads_by_hops(self, pick: str) -> Iterator[tuple[int, PairedTest]]:
-        """Yield the hop counts at which another method of rank 1 is ahead of method `pick`.
+        """Yield the hop counts at which another method is ahead of `pick`.
 
-        Each hop count comes with the test on its questions, with Holm's correction over all these
-        tests. A hop count is left out if it has fewer than `MIN_RANKED_QUESTIONS` common questions,
-        or all of them.
+        The other method has rank 1. Each hop count comes with the test on its questions, with
+        Holm's correction over all these tests. A hop count is left out if it has fewer than
+        `MIN_RANKED_QUESTIONS` common questions, or all of them.
         """
         hops_by_id = {row.question.id: row.question.hops for row in self.summary.rows}
         # 0 stands for an unknown hop count.

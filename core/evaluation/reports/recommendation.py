@@ -131,7 +131,10 @@ def _headline(ranked: Ranks, pick: str) -> str:
 
 
 def _reason_among_equals(ranked: Ranks, pick: str) -> str:
-    """Return why a method is recommended among those that share rank 1, as a predicate."""
+    """Return why a method is recommended, as a predicate.
+
+    The method is one of those that share rank 1.
+    """
     if pick not in ranked.costs:
         return "has the highest mean"
     for method in ranked.first_ranked[1:]:
@@ -165,7 +168,10 @@ def _evidence_sentences(ranked: Ranks, pick: str) -> str:
 
 
 def _highest_mean_sentence(ranked: Ranks, pick: str) -> str:
-    """Return a sentence on the method with the highest mean; empty if that is recommended."""
+    """Return a sentence on the method with the highest mean.
+
+    The sentence is empty if that method is recommended.
+    """
     best = max(ranked.values, key=lambda method: ranked.means[method])
     if ranked.means[best] <= ranked.means[pick]:
         return ""
@@ -176,7 +182,10 @@ def _highest_mean_sentence(ranked: Ranks, pick: str) -> str:
 
 
 def _equal_results_sentences(ranked: Ranks) -> Iterator[str]:
-    """Yield a sentence for each group of methods with equal retrieval figures on every question."""
+    """Yield a sentence for each group of methods with equal results.
+
+    Their retrieval figures are equal on every question.
+    """
     groups: dict[tuple, list[str]] = {}
     for method in ranked.values:
         facts = ranked.retrieval_facts(method)
@@ -206,11 +215,11 @@ def _lead_by_hops_sentences(ranked: Ranks, pick: str) -> Iterator[str]:
 
 
 def _full_depth_sentence(ranked: Ranks, pick: str) -> str:
-    """Return a sentence on a method that finds all gold passages more often at its full depth.
+    """Return a sentence on a method that is better at full depth.
 
-    The full depth of a method is the number of passages that it returns. The sentence is empty
-    unless passages are compared at a cut-off, the depths differ, and the recommended method is not
-    the best at full depth.
+    It finds all gold passages more often at its full depth. The full depth of a method is the
+    number of passages that it returns. The sentence is empty unless passages are compared at a
+    cut-off, the depths differ, and the recommended method is not the best at full depth.
     """
     depths = ranked.summary.max_passages
     has_cutoff = ranked.metric.startswith("passage_recall@")
@@ -262,7 +271,10 @@ def _power_sentence(ranked: Ranks) -> str:
 
 
 def _made_questions_note(ranked: Ranks) -> str:
-    """Return the note on questions made from the corpus; empty if any question is not."""
+    """Return the note on questions made from the corpus.
+
+    The note is empty if any question was not made from it.
+    """
     sets = [name.strip() for name in ranked.summary.run.spec["set"].split(",")]
     kinds = {kind_of(row.question) for row in ranked.summary.rows}
     if all(name.endswith(MADE_SET_SUFFIX) for name in sets) and kinds <= KIND_WORDS.keys():
@@ -280,7 +292,10 @@ def _further_questions(ranked: Ranks) -> int:
 
 
 def _share_text(ranked: Ranks, method: str) -> str:
-    """Return the mean of a method with its meaning in words, and the number of questions."""
+    """Return the mean of a method with its meaning in words.
+
+    The number of questions is added.
+    """
     meaning = SHARE_MEANINGS.get(ranked.metric)
     if meaning is None:
         base, _, k = ranked.metric.partition("@")  # passage_recall@4, or at a lower cut-off
@@ -289,7 +304,10 @@ def _share_text(ranked: Ranks, method: str) -> str:
 
 
 def _cost_text(ranked: Ranks, method: str) -> str:
-    """Return the cost of a method in brackets, or an empty text if it is unknown."""
+    """Return the cost of a method in brackets.
+
+    The text is empty if the cost is unknown.
+    """
     if method not in ranked.costs:
         return ""
     cost = ranked.costs[method]
@@ -309,10 +327,10 @@ def format_interval(test: PairedTest) -> str:
 
 
 def _cost_ratio_words(ratio: float, other: str) -> str:
-    """Return a ratio of costs in words, such as “costs 1.5 times as much as A”.
+    """Return a ratio of costs in words.
 
-    It is “costs more than A” if the ratio is infinite. If `other` is empty, “as A” or “than A” is
-    left out.
+    An example is “costs 1.5 times as much as A”. It is “costs more than A” if the ratio is
+    infinite. If `other` is empty, “as A” or “than A” is left out.
     """
     if math.isinf(ratio):
         return f"costs more than {other}" if other else "costs more"

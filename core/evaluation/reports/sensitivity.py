@@ -197,9 +197,10 @@ def _build(spec: str) -> BuildLine:
 
 
 def _set_parameter(line: Line, cls: type[OperatorBase], parameter: str, value: Any) -> Line:
-    """Return the line with a parameter of every operator of a class set to a value.
+    """Return the line with a parameter set to a value.
 
-    Raises BadParameter if there is no such parameter or build, or if the value is not valid.
+    The parameter is set in every operator of a class. Raises BadParameter if there is no such
+    parameter or build, or if the value is not valid.
     """
     values = {_checked_parameter(cls, parameter): value}
 

@@ -83,7 +83,10 @@ def step_effects(summary: RunSummary) -> list[StepEffect]:
 
 
 def _compared_lines(summary: RunSummary) -> dict[str, Line]:
-    """Return the lines by method, without adaptations and results of a user's program or file."""
+    """Return the lines by method.
+
+    Adaptations and results of a user's program or file are left out.
+    """
     lines = {}
     for spec in summary.run.spec["instances"]:
         line = line_of(spec["line"])
@@ -95,7 +98,10 @@ def _compared_lines(summary: RunSummary) -> dict[str, Line]:
 
 
 def _pairs_by_step(lines: Mapping[str, Line]) -> StepPairs:
-    """Return the pairs of methods (without, with) that differ in one step, grouped by the step."""
+    """Return the pairs of methods that differ in one step.
+
+    A pair is (without, with). The pairs are grouped by the step.
+    """
     pairs_by_step: StepPairs = {}
     for a, b in combinations(lines, 2):
         step = one_step(lines[a], lines[b])
@@ -170,7 +176,10 @@ def _without_embedding(operators: Arm) -> Arm:
 
 
 def _single_difference(a: Arm, b: Arm) -> StepChange | None:
-    """Return the one step in which two sequences of operators differ, None if there is not one."""
+    """Return the one step in which two sequences of operators differ.
+
+    None if there is not exactly one.
+    """
     _, left, right = differing_parts(a, b)
     if max(len(left), len(right)) != 1:
         return None
@@ -179,7 +188,10 @@ def _single_difference(a: Arm, b: Arm) -> StepChange | None:
 
 
 def _inner_step(old: Operator | None, new: Operator | None) -> StepChange | None:
-    """Return the one step in which two combinators of the same type and parameters differ."""
+    """Return the one step in which two combinators differ.
+
+    The combinators have the same type and parameters.
+    """
     if not isinstance(old, Combinator) or type(old) is not type(new):
         return None
     arms = [(a, b) for a, b in zip(old.every_arm(), new.every_arm()) if repr(a) != repr(b)]
@@ -265,10 +277,11 @@ def _right_values(summary: RunSummary, method: str, measure: str) -> np.ndarray:
 def _average(
     values: dict[str, np.ndarray], pairs: Sequence[tuple[str, str]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values of the first and of the second members of pairs, averaged over pairs.
+    """Return the values of the members of pairs, averaged over pairs.
 
-    Each result is float64 [questions]. A pair counts for a question if both members have a value;
-    the result is NaN for a question without such a pair.
+    The first result is for the first members, the second for the second members. Each is float64
+    [questions]. A pair counts for a question if both members have a value; the result is NaN for a
+    question without such a pair.
     """
     # Shape [pairs, 2, questions].
     pair_values = np.array([[values[a], values[b]] for a, b in pairs])

@@ -29,7 +29,10 @@ COLUMN_STYLES = (
 
 
 def step_effects_html(summary: RunSummary) -> str:
-    """Return the table and its explanation; empty if no two methods differ in one step."""
+    """Return the table and its explanation.
+
+    The text is empty if no two methods differ in one step.
+    """
     effects = step_effects(summary)
     if not effects:
         return ""
@@ -101,10 +104,10 @@ def _row(tag: str, cells: tuple[str, ...]) -> str:
 
 
 def _bar(test: PairedTest, scale: tuple[float, float]) -> str:
-    """Return the difference as a bar from 0, with its interval as a thin line.
+    """Return the difference as a bar from 0.
 
-    `scale` holds the differences at the left and right end. The bar is paler if the difference is
-    not significant.
+    Its interval is a thin line. `scale` holds the differences at the left and right end. The bar is
+    paler if the difference is not significant.
     """
     zero, difference, low, high = (
         100 * (value - scale[0]) / (scale[1] - scale[0])

@@ -55,7 +55,10 @@ F1_OF_MEANS = {
 
 @dataclass(frozen=True, eq=False)
 class RunSummary:
-    """Figures of a run, computed from its rows or from those of a part of its questions."""
+    """Figures of a run, computed from its rows.
+
+    They may also be those of a part of its questions.
+    """
 
     run: Run
     rows: Sequence[StoredRow]
@@ -181,7 +184,10 @@ class RunSummary:
 
     @cached_property
     def questions(self) -> tuple[str, ...]:
-        """Ids of the questions that have a row, in the order in which they were asked."""
+        """Ids of the questions that have a row.
+
+        They are in the order in which they were asked.
+        """
         return tuple(dict.fromkeys(row.question.id for row in self.rows))
 
     def rows_of(self, method: str) -> list[StoredRow]:
@@ -266,9 +272,10 @@ class RunSummary:
         return summaries
 
     def funnel(self, method: str) -> dict[str, float | None]:
-        """Return the mean share of known answers left at each stage, over the answered questions.
+        """Return the mean share of known answers left at each stage.
 
-        The share is None for a stage that the method does not have.
+        The mean is over the answered questions. The share is None for a stage that the method does
+        not have.
         """
         outcomes = [outcome for outcome in self.outcomes(method) if outcome.golds]
         shares_alive: dict[str, float | None] = {}
@@ -365,7 +372,10 @@ class RunSummary:
         return f"not finished: {', '.join(parts)}"
 
     def errors(self, method: str) -> dict[str, int]:
-        """Return the counts of a method's failures by the pattern of the reason, highest first."""
+        """Return the counts of a method's failures.
+
+        They are by the pattern of the reason, highest first.
+        """
         return failure_patterns(row.error for row in self.rows_of(method) if row.error is not None)
 
     def failure_text(self, method: str) -> str:
@@ -430,7 +440,10 @@ class RunSummary:
         return sentences
 
     def _names_of_any(self, predicate: Callable[[Outcome], bool]) -> list[str]:
-        """Return the names of the methods with an outcome for which a predicate is true."""
+        """Return the names of the methods with a fitting outcome.
+
+        An outcome fits if a predicate is true for it.
+        """
         names = method_names(self.run)
         return [str(names[id]) for id in self.methods if any(map(predicate, self.outcomes(id)))]
 
@@ -448,10 +461,10 @@ class RunSummary:
 
     @property
     def adapted_names(self) -> dict[str, str]:
-        """Names by id of the methods that are adaptations of a published method to other data.
+        """Names by id of the methods that are adaptations.
 
-        They are not tested, because the results of an adaptation say nothing about the published
-        method.
+        They adapt a published method to other data. They are not tested, because the results of an
+        adaptation say nothing about the published method.
         """
         names_by_id = {spec["id"]: spec["name"] for spec in self.run.spec["instances"]}
         return {id: name for id, name in names_by_id.items() if name.endswith(ADAPTED_SUFFIX)}
@@ -620,9 +633,10 @@ def _to_dicts(estimates: dict[str, Estimate]) -> dict[str, dict[str, Any]]:
 
 
 def stages_of(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
-    """Return the names of the stages at which known answers are counted, first to last.
+    """Return the names of the stages at which known answers are counted.
 
-    They are the stages of corpora if any outcome has them, else the stages of graphs of triples.
+    They are in their order, first to last. They are the stages of corpora if any outcome has them,
+    else the stages of graphs of triples.
     """
     if any("retrieved" in (outcome.alive or ()) for outcome in outcomes):
         return CorpusSource.stages

@@ -25,7 +25,7 @@ from core.watch import NO_WATCH, Watch
 def judge_lane(
     plan: Plan, models: Models, lane: LaneRun, watch: Watch = NO_WATCH
 ) -> list[JudgeVerdict | None]:
-    """Return the verdicts of the judge and of the second judge on a lane's answer.
+    """Return the verdicts of both judges on a lane's answer.
 
     The first judge is the model of the role “judge”, the second the plan's `second_judge`.
 

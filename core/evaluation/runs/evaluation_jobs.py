@@ -34,7 +34,9 @@ def evaluate(
     cap: Cap | None = None,
     max_questions: int = 0,
 ) -> Job:
-    """Start a job that runs a plan and saves every row as soon as it is done.
+    """Start a job that runs a plan.
+
+    Every row is saved as soon as it is done.
 
     Parameters
     ----------
@@ -91,7 +93,9 @@ def begin_evaluation(
     workers: Workers | None = None,
     max_concurrent: int = 0,
 ) -> EvaluationRunner:
-    """Begin or resume a run of a plan, and return its runner, which a job calls.
+    """Begin or resume a run of a plan.
+
+    The result is a runner, which a job calls.
 
     Parameters
     ----------
@@ -148,10 +152,10 @@ def add_methods(engine, store: Store, run: Run, methods: Sequence[Method]) -> Jo
 
 
 def dependency_text(engine, plan: Plan) -> str:
-    """Return a text of everything that the results of a plan depend on besides the plan itself.
+    """Return a text of everything that a plan's results depend on.
 
-    These are the models with their settings, the prompts, resources of the operators (`_stamps`),
-    and the graphs that the methods' lines name.
+    The plan itself is not in the text. The text has the models with their settings, the prompts,
+    resources of the operators (`_stamps`), and the graphs that the methods' lines name.
 
     Parameters
     ----------

@@ -39,12 +39,13 @@ class MetricDifference:
 
 @dataclass
 class PairedRun:
-    """Run of a plan with two methods; calling it with its job asks both every question.
+    """Run of a plan with two methods.
 
-    The methods share the states after common leading operators, and their order alternates. `ask`
-    prepares a question (`core.evaluation.runs.row.make_ask`). `outcomes` holds the results so far:
-    per question, the outcomes of the first and second method, with None for a failure. `errors`
-    holds the reasons of failures as sentences.
+    Calling it with its job asks both methods every question. The methods share the states after
+    common leading operators, and their order alternates. `ask` prepares a question
+    (`core.evaluation.runs.row.make_ask`). `outcomes` holds the results so far: per question, the
+    outcomes of the first and second method, with None for a failure. `errors` holds the reasons of
+    failures as sentences.
     """
 
     plan: Plan
@@ -78,9 +79,10 @@ class PairedRun:
         return join_reasons(failure_patterns(self.errors))
 
     def differences(self) -> tuple[MetricDifference, ...]:
-        """Return the differences so far, for each change metric for which both methods have values.
+        """Return the differences so far, by change metric.
 
-        A failed question has the value that the metric gives to failures.
+        A metric is included if both methods have values for it. A failed question has the value
+        that the metric gives to failures.
         """
         outcomes = list(self.outcomes)  # a copy, because the job may still be running
         questions = [drawn.question for drawn in self.plan.drawn[: len(outcomes)]]

@@ -35,10 +35,10 @@ SUPPORT_BY_MODEL = "model"
 
 @dataclass(frozen=True)
 class DrawnQuestion:
-    """A question of the sample, the name or file of its question set, and its source.
+    """A question of the sample, with its question set and source.
 
-    The source is the graph or corpus that is asked. A source without a name stands for the graph in
-    the question's own row of the file.
+    The set is given by its name or file. The source is the graph or corpus that is asked. A source
+    without a name stands for the graph in the question's own row of the file.
     """
 
     question: Question
@@ -47,7 +47,10 @@ class DrawnQuestion:
 
     @property
     def address(self) -> AnswerSource:
-        """The source with a name of its own, by which an address (URL) can refer to it."""
+        """The source with a name of its own.
+
+        An address (URL) can refer to it by that name.
+        """
         return self.source if self.source.name else GraphSource(f"{self.set}:{self.question.id}")
 
     def open(self, engine: Any) -> AnswerSource:
@@ -368,7 +371,10 @@ def models_used(operator: Operator) -> list[str]:
 
 
 def _open_run(name: str, open_graph: Callable[[str], Any]) -> OpenedSet | None:
-    """Return the questions of a finished run as `_open_set` does, None if the name is no run's."""
+    """Return the questions of a finished run as `_open_set` does.
+
+    None if the name is no run's.
+    """
     if not name.startswith(RUN_PREFIX):
         return None
     run = find_run(name.removeprefix(RUN_PREFIX))
@@ -382,7 +388,10 @@ def _open_run(name: str, open_graph: Callable[[str], Any]) -> OpenedSet | None:
 
 
 def _open_corpus_set(name: str, open_graph: Callable[[str], Any]) -> OpenedSet | None:
-    """Return a set of a corpus as `_open_set` does, None if no corpus has that set."""
+    """Return a set of a corpus as `_open_set` does.
+
+    None if no corpus has that set.
+    """
     source = corpus_of_set(name)
     if source is None:
         return None

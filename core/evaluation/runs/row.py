@@ -34,10 +34,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class FinishedRow:
-    """Result of a method (id) on a question (id), in the form in which it is saved.
+    """Result of a method on a question, as it is saved.
 
-    A failed row has an error sentence instead of an outcome. `states` are the frozen states of the
-    method (`core.snapshot`). `seconds` is the wall-clock time of the row, including judging.
+    The method and the question are ids. A failed row has an error sentence instead of an outcome.
+    `states` are the frozen states of the method (`core.snapshot`). `seconds` is the wall-clock time
+    of the row, including judging.
     """
 
     method: str
@@ -178,7 +179,7 @@ def _observe_lane(plan: Plan, models: Models, lane: LaneRun, watch: Watch) -> Ou
 
 
 def without_caches(state: State) -> State:
-    """Return a state whose steps have the seconds that they would have taken without caches.
+    """Return a state with the seconds that its steps take without caches.
 
     A cached reply or vector counts with the seconds of the request that produced it.
     """
@@ -240,9 +241,10 @@ def _load_weights(models, roles: Sequence[str]) -> None:
 
 @contextmanager
 def _failures_left_to_rows(watch: Watch) -> Iterator[None]:
-    """Log a failure within the context and go on, because the affected rows report it.
+    """Log a failure within the context and go on.
 
-    RunCancelled is raised before and within the context if the run was cancelled.
+    The affected rows report the failure. RunCancelled is raised before and within the context if
+    the run was cancelled.
     """
     watch.check()
     try:
@@ -274,9 +276,10 @@ def _warm_up_scorer(models, name: str) -> None:
 
 
 def needs_warm_up(operator: Operator) -> bool:
-    """Return whether an operator can run first in a line, and may load things at its first call.
+    """Return whether an operator can run first in a line.
 
-    It then reads only the question. Operators that call a program of the user are excluded.
+    Such an operator reads only the question, and may load things at its first call. Operators that
+    call a program of the user are excluded.
     """
     is_first_stage = operator.stage in ("convert", "extract", "retrieve")
     return operator.is_reusable and is_first_stage and set(operator.reads) <= set(INITIAL_FIELDS)

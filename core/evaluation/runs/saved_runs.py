@@ -24,9 +24,10 @@ from core.types import State
 
 @dataclass(frozen=True)
 class ReopenedRow:
-    """A saved row with its states, and the graph that its line names, None if it names none.
+    """A saved row with its states and its graph.
 
-    `states` is empty if none were saved. `error` is the sentence of a failed row.
+    The graph is the one that the row's line names, None if it names none. `states` is empty if none
+    were saved. `error` is the sentence of a failed row.
     """
 
     method: Method
@@ -43,9 +44,10 @@ def reopen_comparison(
     methods: tuple[str, ...] = (),
     open_build: Callable[[Line], Any] = lambda line: None,
 ) -> MethodComparison:
-    """Return the saved rows of one question as a finished comparison on an opened source.
+    """Return the saved rows of one question as a finished comparison.
 
-    A comparison shows several methods on one question; each method is a lane.
+    The comparison is on an opened source. A comparison shows several methods on one question; each
+    method is a lane.
 
     Parameters
     ----------
@@ -90,7 +92,10 @@ def reopen_comparison(
 def _thaw_row(
     row: ReopenedRow, states, source: AnswerSource, open_build: Callable[[Line], Any]
 ) -> ReopenedRow:
-    """Return a row with its saved states, on the graph of its line or of the source."""
+    """Return a row with its saved states.
+
+    They are on the graph of its line or of the source.
+    """
     graph = open_build(row.method.line)
     return replace(row, states=thaw_all(states, graph or source.graph), graph=graph)
 

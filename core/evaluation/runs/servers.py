@@ -41,7 +41,10 @@ def servers(plan: Plan, models: Models, cold: bool = False) -> list[Any]:
 
 
 def request_slots(model: Any) -> int:
-    """Return how many requests a model takes at a time; 1 unless it is a server."""
+    """Return how many requests a model takes at a time.
+
+    It is 1 unless the model is a server.
+    """
     return getattr(model, "max_concurrent", 1)
 
 
@@ -67,7 +70,10 @@ def fix_concurrency(models: Sequence[Any], number: int) -> Iterator[None]:
 
 @contextmanager
 def limit_to_single_speed(models: Sequence[Any]) -> Iterator[None]:
-    """Limit each server to the concurrency at which a request is as fast as a single one."""
+    """Limit the concurrency of each server so that requests are fast.
+
+    The limit is the concurrency at which a request is as fast as a single one.
+    """
     with ExitStack() as stack:
         for window in _windows(models):
             stack.enter_context(window.limit_to_single_speed())

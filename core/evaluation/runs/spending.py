@@ -59,7 +59,10 @@ def cap_error(run_spending: Spending, done: int, total: int) -> CapReached:
 
 @dataclass(frozen=True)
 class SpendingEstimate:
-    """Estimated cost of the remaining rows of a run, based on the rows that are done."""
+    """Estimated cost of the remaining rows of a run.
+
+    It is based on the rows that are done.
+    """
 
     rows_done: int
     rows_left: int

@@ -231,9 +231,9 @@ class Store:
         return {name: Usage(*counts) for name, *counts in usage_rows}
 
     def finished_pairs(self, run: int) -> set[tuple[str, str]]:
-        """Return the (method id, question id) pairs of a run that have a row without an error.
+        """Return the pairs of a run that need not be run again.
 
-        These need not be run again.
+        A pair is a (method id, question id) with a row that has no error.
         """
         query = "SELECT instance, question FROM rows WHERE run = ? AND error IS NULL"
         return set(self._all(query, (run,)))
@@ -262,7 +262,10 @@ class Store:
         return Run(number, spec_key, saved_spec, created, status, done, failed)
 
     def rows(self, run: int) -> list[StoredRow]:
-        """Return all rows of a run, ordered by question, then by method, as in the plan."""
+        """Return all rows of a run, ordered by question.
+
+        Rows of a question are ordered by method, as in the plan.
+        """
         questions = {drawn.question.id: drawn.question for drawn in self.drawn_questions(run)}
         question_order = {id: index for index, id in enumerate(questions)}
         specs = self.run(run).spec["instances"]
@@ -340,9 +343,9 @@ class Store:
             forget_owner(EVALUATION_OWNER_KIND, str(run))
 
     def _find_renamed(self, spec: dict[str, Any]) -> int | None:
-        """Return the newest run that differs from a specification only in the names of methods.
+        """Return the newest run that differs only in names of methods.
 
-        Unreadable runs are skipped.
+        It is compared with a specification. Unreadable runs are skipped.
         """
         target = _without_names(json.loads(_json(spec)))
         for run, text in self._db.execute("SELECT id, spec FROM runs ORDER BY id DESC").fetchall():

@@ -158,7 +158,10 @@ class UnseenGroup:
 
 
 def _add_unseen(figure: Figure, verdict: SearchVerdict, quality: str, cost: str) -> None:
-    """Add the published lines and the chosen points on unseen questions, with 95 % intervals."""
+    """Add the published lines and the chosen points on unseen questions.
+
+    They have 95 % intervals.
+    """
     found_lines = {}
     for comparison in verdict.comparisons:
         number = str(comparison.point.number)
@@ -179,9 +182,9 @@ def _add_unseen(figure: Figure, verdict: SearchVerdict, quality: str, cost: str)
 def _add_unseen_markers(
     figure: Figure, group: UnseenGroup, *, quality: str, cost: str, costs: Sequence[float]
 ) -> None:
-    """Add the lines of a group that have a quality, labelled on the side with more room.
+    """Add the lines of a group that have a quality.
 
-    `costs` are those of all lines on unseen questions.
+    Each label is on the side with more room. `costs` are those of all lines on unseen questions.
     """
     estimates_by_name = {
         name: estimates

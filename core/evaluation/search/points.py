@@ -23,7 +23,10 @@ class SearchPoint:
 
     @property
     def is_complete(self) -> bool:
-        """True if the trial was not stopped early and the line answered at least one question."""
+        """True if the trial is complete.
+
+        It was then not stopped early, and the line answered at least one question.
+        """
         return not self.figures.stopped and self.figures.answered > 0
 
     @property

@@ -54,14 +54,15 @@ CALLS_KEY = "calls"
 
 @dataclass
 class Search:
-    """A search of the design space; calling it with its job returns the points in trial order.
+    """A search of the design space.
 
-    The sampler is Optuna's multi-objective tree-structured Parzen estimator (Ozaki et al., 2020).
-    It receives the quality, the cost and, as a constraint, the excess over the budget. First every
-    operator that retrieves is tried once, with the rest of the line drawn at random. Proposals
-    depend on the seed and on earlier results alone, so a resumed search continues as if it had
-    never stopped. For the sampler, seconds are rounded to the nearest power of two, so that small
-    differences of the clock have no influence. Tokens are not rounded.
+    Calling it with its job returns the points in trial order. The sampler is Optuna's
+    multi-objective tree-structured Parzen estimator (Ozaki et al., 2020). It receives the quality,
+    the cost and, as a constraint, the excess over the budget. First every operator that retrieves
+    is tried once, with the rest of the line drawn at random. Proposals depend on the seed and on
+    earlier results alone, so a resumed search continues as if it had never stopped. For the
+    sampler, seconds are rounded to the nearest power of two, so that small differences of the clock
+    have no influence. Tokens are not rounded.
 
     Seconds are those of the operators, measured in this process. Nothing is shared or cached
     between lines, and models and indexes are loaded before. Questions run one after the other,
@@ -86,7 +87,10 @@ class Search:
         return folder / f"{self.config.key(self.environment.models)}.jsonl"
 
     def points(self) -> tuple[SearchPoint, ...]:
-        """Return the lines tried so far, in order; empty if the search was never begun."""
+        """Return the lines tried so far, in order.
+
+        The list is empty if the search was never begun.
+        """
         return _points(_study(self.file)) if self.file.exists() else ()
 
     def count_calls(self) -> int:
@@ -158,7 +162,10 @@ class Search:
     def _try_line(
         self, line: Line, points: tuple[SearchPoint, ...], study: optuna.Study, job: Job
     ) -> TrialFigures:
-        """Return the figures of a line on the tuning questions, without caches of earlier lines."""
+        """Return the figures of a line on the tuning questions.
+
+        They are measured without caches of earlier lines.
+        """
         complete_figures = [
             (point.figures.quality, point.figures.cost) for point in points if point.is_complete
         ]
@@ -228,9 +235,10 @@ class Search:
         return 2.0 ** round(math.log2(cost)) if self.config.cost == "seconds" and cost > 0 else cost
 
     def _excess(self, trial_figures: TrialFigures) -> float:
-        """Return by how much a line exceeds the budget, for the sampler; 0 if it does not.
+        """Return by how much a line exceeds the budget.
 
-        The cost is rounded, which may lift a line above the budget or lower it below.
+        The sampler uses this. It is 0 if the line does not exceed the budget. The cost is rounded,
+        which may lift a line above the budget or lower it below.
         """
         if trial_figures.stopped != OVER_BUDGET:
             return 0.0
@@ -310,13 +318,19 @@ def _study(file: Path) -> optuna.Study:
 
 
 def _proposal_seed(seed: int, number: int) -> int:
-    """Return the sampler's seed for the proposal with this number, from the seed of the search."""
+    """Return the sampler's seed for the proposal with this number.
+
+    It is made from the seed of the search.
+    """
     return int.from_bytes(hashlib.sha256(f"{seed}\n{number}".encode()).digest()[:4], "big")
 
 
 @contextmanager
 def _search_lock(file: Path) -> Iterator[None]:
-    """Lock a search against other processes, and remove an incomplete last line of its file."""
+    """Lock a search against other processes.
+
+    An incomplete last line of its file is removed.
+    """
 
     def refuse_to_wait() -> None:  # called if another process holds the lock
         raise BadInput(

@@ -104,7 +104,10 @@ class Space:
         return tuple({"retrieve": choice.name} for choice in self.stages["retrieve"])
 
     def describe(self) -> dict[str, list[list[Any]]]:
-        """Return the space as data for JSON, which is part of the key of a search."""
+        """Return the space as data for JSON.
+
+        The data are part of the key of a search.
+        """
         return describe_stages(self.stages)
 
     def models(self) -> tuple[str, ...]:
@@ -120,7 +123,9 @@ class Space:
 
 
 def load_space(models, kinds: Iterable[str] = DEFAULT_KINDS, file: Path = SPACE_FILE) -> Space:
-    """Return the space of a file, restricted to some kinds of operators and available models.
+    """Return the space of a file.
+
+    It is restricted to some kinds of operators and to available models.
 
     Parameters
     ----------

@@ -129,7 +129,10 @@ class TextSpace:
         return (*combinations, *({FORM_CHOICE: line.name} for line in self.complete_lines))
 
     def describe(self) -> dict[str, Any]:
-        """Return the space as data for JSON, which is part of the key of a search."""
+        """Return the space as data for JSON.
+
+        The data are part of the key of a search.
+        """
         graphs = [[sorted(parts), list(builds)] for parts, builds in self.graphs]
         complete_lines = {
             line.name: [list(line.builds), describe_stages({"line": line.operators})["line"]]
@@ -151,10 +154,10 @@ class TextSpace:
         return tuple(dict.fromkeys(names))
 
     def _missing_suppliers(self, earlier: list[Operator], operator: Operator) -> list[Operator]:
-        """Return the operators to put before an operator, so that it has all its inputs.
+        """Return the operators that supply an operator with its missing inputs.
 
-        `earlier` are the operators of the line so far. Raises BadParameter if an input has no
-        supplier.
+        They are to be put before it. `earlier` are the operators of the line so far. Raises
+        BadParameter if an input has no supplier.
         """
         added: list[Operator] = []
         for input_name in (*operator.reads, *operator.reads_any[:1]):

@@ -30,7 +30,9 @@ DOMINATED = "already beaten"
 
 @dataclass(frozen=True)
 class TrialFigures:
-    """Figures of a line on the first `asked` questions, defined as in an evaluation (`RunSummary`).
+    """Figures of a line on the first `asked` questions.
+
+    They are defined as in an evaluation (`RunSummary`).
 
     Parameters
     ----------
@@ -259,7 +261,10 @@ class Trial:
         return self.budget * len(self.plan.drawn) - spent
 
     def _stop_reason(self, sums: _RunningSum) -> str:
-        """Return why the trial must stop, empty if the line may still reach the front."""
+        """Return why the trial must stop.
+
+        The text is empty if the line may still reach the front.
+        """
         if self._budget_left(sums.spent) < 0:
             return OVER_BUDGET
         questions_left = len(self.plan.drawn) - sums.asked

@@ -158,7 +158,10 @@ class SearchPlan:
         return replace(self.unseen_plan, methods=(*published, *found_methods))
 
     def skipped_comparison_reason(self, points: Sequence[SearchPoint]) -> str:
-        """Return why a requested comparison with published lines is left out, else an empty text."""
+        """Return why a requested comparison with published lines is left out.
+
+        The text is empty if it is not left out.
+        """
         if self.unseen is None or not self.search.config.may_ask_model:
             return ""
         methods = self.comparison_plan(points).methods
@@ -174,7 +177,10 @@ class SearchPlan:
 
     @property
     def unseen_plan(self) -> Plan:
-        """Plan of the published lines on the unseen questions, for a search with such questions."""
+        """Plan of the published lines on the unseen questions.
+
+        It is for a search that has such questions.
+        """
         assert self.unseen is not None
         return self.unseen
 
