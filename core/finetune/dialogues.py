@@ -78,9 +78,9 @@ def choice_dialogue(
 
 
 def plan_dialogue(example: TrainingExample, rng: np.random.Generator) -> Dialogue:
-    """Return a dialogue that plans a chain from a list of relations in random order.
+    """Return a dialogue that plans a chain from a list of relations.
 
-    The reply names the chain that leads to the answers.
+    The relations are in random order. The reply names the chain that leads to the answers.
     """
     relations = example.candidates("relation")
     all_relations = [*relations.positives, *relations.negatives]

@@ -1,4 +1,7 @@
-"""Training of the sentence encoder on questions and the candidates that lead to their answers."""
+"""Training of the sentence encoder on questions and candidates.
+
+The candidates lead to the answers of the questions.
+"""
 
 from __future__ import annotations
 
@@ -152,10 +155,11 @@ def ranking_loss(questions: Tensor, texts: Tensor, wrong: Tensor) -> Tensor:
 
 
 def margin_loss(questions: Tensor, texts: Tensor, wrong: Tensor, margin: float) -> Tensor:
-    """Return the mean margin loss over the pairs of a question's own text and a wrong text.
+    """Return the mean margin loss over pairs of texts.
 
-    The loss of a pair is max(0, margin - S(own) + S(wrong)), with S the cosine. LEGO-GraphRAG v1,
-    section 4.1, sums over the pairs and gives no margin. The arguments are as in `ranking_loss`.
+    A pair is a question's own text and a wrong text. The loss of a pair is max(0, margin - S(own) +
+    S(wrong)), with S the cosine. LEGO-GraphRAG v1, section 4.1, sums over the pairs and gives no
+    margin. The arguments are as in `ranking_loss`.
     """
     scores = questions @ texts.T
     # Column i of the diagonal is the cosine of question i with its own text.
@@ -361,9 +365,9 @@ def _step(
 def reciprocal_rank(
     model: TrainableEncoder, examples: Sequence[TrainingExample], watch: Watch = NO_WATCH
 ) -> float:
-    """Return the mean reciprocal rank of each question's first right path among its wrong paths.
+    """Return the mean reciprocal rank of each question's first right path.
 
-    In a tie the right path comes last.
+    It is ranked among the wrong paths of the question. In a tie the right path comes last.
     """
     reciprocal_ranks = []
     for example in examples:

@@ -75,9 +75,9 @@ class LLMSettings:
 
 
 def base_model_folder(base: str, watch: Watch = NO_WATCH) -> Path:
-    """Return the folder of a base model, which is fetched if `base` is a name on the hub.
+    """Return the folder of a base model.
 
-    Raises BadInput, ModelUnavailable.
+    It is fetched if `base` is a name on the hub. Raises BadInput, ModelUnavailable.
     """
     if not base:
         raise BadInput(BASE_MODEL_NEEDED)
@@ -151,9 +151,10 @@ class TrainableLLM:
         return trainable_weights(self.net)
 
     def encode_dialogue(self, dialogue: Dialogue) -> tuple[list[int], list[int]]:
-        """Return the token ids of the prompt and of the reply, in the format of the chat template.
+        """Return the token ids of the prompt and of the reply.
 
-        Raises BadInput if the template does not accept such messages.
+        They are in the format of the chat template. Raises BadInput if the template does not accept
+        such messages.
         """
         from jinja2 import TemplateError
 
@@ -258,11 +259,11 @@ def train_llm(
     key: str,
     watch: Watch = NO_WATCH,
 ) -> TrainingState:
-    """Train the adapters, and return the training state; the model then has the best weights.
+    """Train the adapters, and return the training state.
 
-    The figures of the state are negative losses. `validation` are the dialogues for early stopping.
-    `work` is the folder of the intermediate state, and `key` a digest of everything that the result
-    depends on. Raises BadInput, RunCancelled, StoreError.
+    The model then has the best weights. The figures of the state are negative losses. `validation`
+    are the dialogues for early stopping. `work` is the folder of the intermediate state, and `key`
+    a digest of everything that the result depends on. Raises BadInput, RunCancelled, StoreError.
     """
     codes = fitting_tokens(model, examples, settings.cut)
     validation_codes = fitting_tokens(model, validation, settings.cut)
@@ -342,7 +343,10 @@ def before_after_figures(
 
 
 def _hit_rate(model: TrainableLLM, dialogues: Sequence[Dialogue], when: str, watch: Watch) -> float:
-    """Return the share of choices in which the first number that the model names is right."""
+    """Return the share of choices in which the model is right.
+
+    The first number that it names counts.
+    """
     hits = []
     for index, dialogue in enumerate(dialogues):
         watch.check()

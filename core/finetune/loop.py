@@ -1,6 +1,7 @@
-"""A training loop that can be killed at any moment and resumed, for all models of this package.
+"""A training loop that can be killed at any moment and resumed.
 
-Its state is saved as safetensors and JSON. Nothing is pickled.
+It serves all models of this package. Its state is saved as safetensors and JSON. Nothing is
+pickled.
 """
 
 from __future__ import annotations
@@ -253,9 +254,10 @@ class Training:
                 file.unlink(missing_ok=True)
 
     def _load_state(self) -> TrainingState | None:
-        """Load the saved state of the same key, and set the weights and the optimizer to it.
+        """Load the saved state of the same key.
 
-        The result is None if there is no such state or it is damaged.
+        The weights and the optimizer are set to it. The result is None if there is no such state or
+        it is damaged.
         """
         import torch
 

@@ -34,7 +34,10 @@ def evaluations(split: QuestionSplit, size: int, engine, store: Store) -> Iterat
 
 
 def merge_summaries(runs: Sequence[tuple[Run, Sequence[StoredRow]]]) -> RunSummary:
-    """Return one summary of several runs over the same questions, each with its own method."""
+    """Return one summary of several runs over the same questions.
+
+    Each run has its own method.
+    """
     first = runs[0][0]
     methods = [method for run, _ in runs for method in run.spec["instances"]]
     return RunSummary(
@@ -77,7 +80,10 @@ def comparison_rows(summary: RunSummary) -> list[dict[str, Any]]:
 
 
 def report_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the rows of `comparison_rows` as a text table, and lines on metrics without a gain."""
+    """Return the rows of `comparison_rows` as a text table.
+
+    Lines on metrics without a gain follow.
+    """
     head = ("hops", "questions", "metric", "before", "after", "change, 95 % interval", "p")
     text = align_columns([head, *map(_cells, rows)], left_count=0)
     without_gain = []

@@ -118,10 +118,10 @@ class TrainableReranker:
             return self.scores(task.query, texts).double().cpu().numpy()
 
     def load_low_rank_difference(self, folder: Path, rank: int) -> dict[str, np.ndarray]:
-        """Load the weights of a folder, approximated as a low-rank change of the encoder's weights.
+        """Load a folder's weights as a low-rank change of the encoder's.
 
-        The change, whose matrices have the given rank, is returned by name. Word embeddings are not
-        changed.
+        The change, whose matrices have the given rank, approximates them. It is returned by name.
+        Word embeddings are not changed.
         """
         import torch
         from safetensors.numpy import load_file

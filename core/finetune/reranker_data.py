@@ -158,5 +158,8 @@ def path_groups(examples: Iterable[TrainingExample]) -> list[Group]:
 
 
 def ranking_candidates(group: Group) -> tuple[Sequence[str], frozenset[int]]:
-    """Return the texts of a group in the order of ranking, and the indices of the right ones."""
+    """Return a group's texts in the order of ranking.
+
+    The second result has the indices of the right ones.
+    """
     return (*group.positives, *group.negatives), frozenset(range(len(group.positives)))

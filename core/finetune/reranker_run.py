@@ -1,6 +1,7 @@
-"""The training of the embedded reranker, from shipped questions to the folder that serves it.
+"""The training of the embedded reranker.
 
-The model is served only if it ranks better than late interaction, which needs no training.
+It leads from shipped questions to the folder that serves the reranker. The model is served only if
+it ranks better than late interaction, which needs no training.
 """
 
 from __future__ import annotations
@@ -140,11 +141,12 @@ def run_reranker_training(
 def ship_reranker(
     engine: Any, lessons: Lessons, folder: Path, rank: int, tokens: int, watch: Watch = NO_WATCH
 ) -> dict[str, Any]:
-    """Write the trained reranker into a folder, as a low-rank change of its encoder's weights.
+    """Write the trained reranker into a folder.
 
-    The word embeddings are unchanged. The record of the training is returned, but with the figures
-    of the written, compressed model. Raises BadInput if no reranker was trained, or if the
-    compressed one is no better than late interaction; StoreError, ModelUnavailable, RunCancelled.
+    It is written as a low-rank change of its encoder's weights. The word embeddings are unchanged.
+    The record of the training is returned, but with the figures of the written, compressed model.
+    Raises BadInput if no reranker was trained, or if the compressed one is no better than late
+    interaction; StoreError, ModelUnavailable, RunCancelled.
 
     Parameters
     ----------
@@ -199,7 +201,10 @@ def _compare(
     model: rerankers.TrainableReranker,
     watch: Watch = NO_WATCH,
 ) -> tuple[list[dict[str, Any]], bool]:
-    """Return nDCG@10 of the model and of late interaction by corpus, and if the model is better."""
+    """Compare the model with late interaction by nDCG@10.
+
+    The figures by corpus are returned, and whether the model is better.
+    """
     late = LateInteractionScorer(engine.models.encoder(BASE_ENCODER))
     report = []
     for name, groups in unseen.items():

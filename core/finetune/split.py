@@ -74,7 +74,10 @@ class QuestionSplit:
 
     @cached_property
     def test_names(self) -> tuple[str, ...]:
-        """The names of the test sets; a set without a test set stands for itself."""
+        """The names of the test sets.
+
+        A set without a test set stands for itself.
+        """
         if self.tests:
             return tuple(filter(None, map(str.strip, self.tests.split(","))))
         return tuple(_matching_test_set(self._full_name(name)) or name for name in self.set_names)
@@ -107,18 +110,18 @@ class QuestionSplit:
     def draw_test_questions(
         self, size: int, open_graph: Callable[[str], Any]
     ) -> list[DrawnQuestion]:
-        """Return up to `size` test questions of each test set, one of each set in turn.
+        """Return up to `size` test questions of each test set.
 
-        Raises BadInput, StoreError.
+        The order is one of each set in turn. Raises BadInput, StoreError.
         """
         parts = [part[:size] for part in self._test_questions_by_set(open_graph).values()]
         interleaved = chain.from_iterable(zip_longest(*parts))
         return [question for question in interleaved if question is not None]
 
     def plan(self, methods: Sequence, size: int, open_graph: Callable[[str], Any]) -> Plan:
-        """Return an evaluation plan of some methods on `size` test questions of each test set.
+        """Return an evaluation plan of some methods on test questions.
 
-        No language model answers.
+        It has `size` questions of each test set. No language model answers.
         """
         parts = self._test_questions_by_set(open_graph)
         full_plan = self._plan(tuple(parts), open_graph, tuple(methods))
@@ -132,7 +135,10 @@ class QuestionSplit:
     def _test_questions_by_set(
         self, open_graph: Callable[[str], Any]
     ) -> dict[str, list[DrawnQuestion]]:
-        """Return all test questions; of a set that is also learned from, its reserved fifth."""
+        """Return all test questions by set.
+
+        Of a set that is also learned from, these are its reserved fifth.
+        """
         questions_by_set = self._questions_by_set(self.test_names, open_graph)
         for name in questions_by_set.keys() & {self._full_name(name) for name in self.set_names}:
             reserved_count = max(1, len(questions_by_set[name]) // TEST_SHARE_DIVISOR)
@@ -142,7 +148,10 @@ class QuestionSplit:
     def _questions_by_set(
         self, names: Sequence[str], open_graph: Callable[[str], Any]
     ) -> dict[str, list[DrawnQuestion]]:
-        """Return all questions of some sets in a seeded order, by the sets' full names."""
+        """Return all questions of some sets in a seeded order.
+
+        They are by the sets' full names.
+        """
         questions_by_set: dict[str, list[DrawnQuestion]] = {}
         for name in names:  # one by one, because questions of different sets may share an id
             for question in self._plan((name,), open_graph).drawn:
@@ -226,7 +235,10 @@ def load_examples(
 
 
 def _matching_test_set(name: str) -> str:
-    """Return the test set that matches a set to learn from; an empty text if there is none."""
+    """Return the test set that matches a set to learn from.
+
+    It is an empty text if there is none.
+    """
     for ending in LEARNING_ENDINGS:
         if not name.endswith(ending):
             continue

@@ -130,7 +130,10 @@ def _retrieve_candidates(
 def _draw_wrong_paths(
     chains: dict[Chain, list[Path]], golds: set[int], rng: np.random.Generator
 ) -> list[Path]:
-    """Draw paths that contain no answer, so that lengths alternate, and chains within a length."""
+    """Draw paths that contain no answer.
+
+    Their lengths alternate, and so do the chains within a length.
+    """
     wrong_paths: list[tuple[Chain, Path]] = []
     for chain, paths in chains.items():
         wrong_paths += [(chain, path) for path in paths if golds.isdisjoint(path.nodes)]
@@ -170,7 +173,10 @@ def take_turns(items: Iterable[T], group: Callable[[T], Any]) -> list[T]:
 
 
 def _texts(unit: str, positives: Iterable[str], negatives: Iterable[str]) -> CandidateTexts:
-    """Return the first distinct texts of both kinds; a positive text is never a negative."""
+    """Return the first distinct texts of both kinds.
+
+    A positive text is never a negative.
+    """
     right = list(dict.fromkeys(positives))
     wrong = [text for text in dict.fromkeys(negatives) if text not in set(right)]
     return CandidateTexts(unit, tuple(right[:MAX_POSITIVES]), tuple(wrong[:MAX_NEGATIVES]))

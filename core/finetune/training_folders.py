@@ -111,9 +111,9 @@ def _old_folder(target: Path) -> Path:
 
 
 def _recover(target: Path) -> None:
-    """Put the old folder back if the new one is missing, else remove the old one.
+    """Put the old folder back, or remove it.
 
-    A process may have died while it replaced the folder.
+    It is put back if the new one is missing. A process may have died while it replaced the folder.
     """
     old = _old_folder(target)
     if old.exists() and not target.exists():

@@ -282,7 +282,7 @@ def _train_if_needed(
 
 
 def training_figures(state: TrainingState) -> dict[str, Any]:
-    """Return the number of steps, the best step and the validation history of a training."""
+    """Return the step count, best step and validation history of a training."""
     return {"steps": state.step, "best_step": state.best, "looks": state.looks}
 
 

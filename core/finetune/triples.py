@@ -55,9 +55,10 @@ class TripleSettings:
 
 @dataclass(frozen=True, eq=False)
 class ScoredQuestion:
-    """The features of a question's triples, and the mask of the right triples, bool [triples].
+    """The features of a question's triples, and the right triples.
 
-    The features are the arguments of `TripleScorer.scores`.
+    The right triples are a mask, bool [triples]. The features are the arguments of
+    `TripleScorer.scores`.
     """
 
     features: tuple[Any, ...]
@@ -80,9 +81,10 @@ def subgraph_of(
 def shortest_path_mask(
     heads: np.ndarray, tails: np.ndarray, starts: Sequence[int], ends: Sequence[int], n: int
 ) -> np.ndarray:
-    """Return which triples lie on a shortest path from a start to an end, bool [triples].
+    """Return the mask of the triples on shortest paths, bool [triples].
 
-    Edges are followed in both directions. A start that is an end adds no triple.
+    The paths lead from a start to an end. Edges are followed in both directions. A start that is an
+    end adds no triple.
 
     Parameters
     ----------
@@ -254,9 +256,10 @@ def save_weights(weights: dict[str, Tensor], folder: Path) -> None:
 
 
 def _recall(scores: np.ndarray, right: np.ndarray) -> float:
-    """Return the share of the right triples that are among the `RECALL_TRIPLES` of highest score.
+    """Return the recall of right triples among the highest scores.
 
-    If more triples are right, it is the share of right ones among these. Ties are ordered by index.
+    It is the share of the right triples that are among the `RECALL_TRIPLES` of highest score. If
+    more triples are right, it is the share of right ones among these. Ties are ordered by index.
     """
     first = np.lexsort((np.arange(len(scores)), -scores))[:RECALL_TRIPLES]
     return float(right[first].sum() / min(RECALL_TRIPLES, right.sum()))

@@ -87,12 +87,12 @@ class TokenSimilarity:
 
 @dataclass(frozen=True, eq=False)
 class ChainIndex:
-    """Relation chains with their texts and the unit vectors of the tokens of these texts.
+    """Relation chains with their texts and token vectors.
 
-    Chains are ordered by (length, codes). Chain `i` has the vectors
-    `tokens[starts[i] : starts[i + 1]]`, each stored as whole multiples of its value in `scales`.
-    `n_found` is the estimated number of chains in the graph. If there are too many, the index holds
-    the shortest, and among these the commonest.
+    The vectors are unit vectors of the tokens of the texts. Chains are ordered by (length, codes).
+    Chain `i` has the vectors `tokens[starts[i] : starts[i + 1]]`, each stored as whole multiples of
+    its value in `scales`. `n_found` is the estimated number of chains in the graph. If there are
+    too many, the index holds the shortest, and among these the commonest.
     """
 
     chains: tuple[Chain, ...]
@@ -233,7 +233,9 @@ def fingerprint(encoder) -> str:
 def chain_index(
     graph: Graph, encoder, steps: int, direction: str = "graph", watch: Watch = NO_WATCH
 ) -> ChainIndex:
-    """Return the index of the graph's chains, built first if it is not saved yet.
+    """Return the index of the graph's chains.
+
+    It is built first if it is not saved yet.
 
     Parameters
     ----------
@@ -359,9 +361,10 @@ def build_chain_index(
 
 
 def quantise_rows(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Quantise rows to int8 values from -127 to 127, with one float32 scale per row.
+    """Quantise rows to int8 values with one scale per row.
 
-    This takes a quarter of the space and keeps cosines accurate to 0.01.
+    The values are from -127 to 127, and the scales are float32. This takes a quarter of the space
+    and keeps cosines accurate to 0.01.
     """
     scales = np.maximum(np.abs(vectors).max(axis=1, initial=0), 1e-12) / 127
     return np.round(vectors / scales[:, None]).astype(np.int8), scales.astype(np.float32)

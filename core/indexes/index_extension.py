@@ -80,10 +80,11 @@ class PositionMap:
 
 
 def extend_index(blocks: VectorBlocks, kind: str, width: int) -> tuple[Any, PositionMap] | None:
-    """Extend the faiss index of an earlier graph content by the new vectors of `blocks`.
+    """Extend an earlier faiss index by the new vectors of `blocks`.
 
-    Vectors that the earlier index already has keep their links. The result therefore differs from
-    an index built anew, and its recall has to be measured again.
+    The earlier index belongs to an earlier content of the graph. Vectors that the earlier index
+    already has keep their links. The result therefore differs from an index built anew, and its
+    recall has to be measured again.
 
     Parameters
     ----------

@@ -118,7 +118,10 @@ class IndexKind:
         return re.fullmatch(self.pattern, name)
 
     def owns(self, name: str) -> bool:
-        """Return whether a file name is of this kind, including SQLite's files next to it."""
+        """Return whether a file name is of this kind.
+
+        The files of SQLite next to a file of this kind count too.
+        """
         return self.match(re.sub(SQLITE_SUFFIX, "", name)) is not None
 
 

@@ -53,7 +53,10 @@ class SplitIndex:
 
     @property
     def starts(self) -> np.ndarray:
-        """Position of the first vector of each part, followed by the number of vectors, int64."""
+        """Position of the first vector of each part, int64.
+
+        The number of vectors follows as the last entry.
+        """
         return np.cumsum([0, *(part.ntotal for part in self.parts)])
 
     def search(

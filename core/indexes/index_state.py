@@ -323,7 +323,10 @@ def _unlink(path: Path) -> None:
 
 
 def _size_and_time(path: Path) -> tuple[int, float]:
-    """Return the bytes of a file or folder, and the time of its newest change."""
+    """Return the bytes of a file or folder, and its change time.
+
+    The time is that of its newest change.
+    """
     size, changed = 0, 0.0
     for entry in [path, *path.rglob("*")]:
         with suppress(FileNotFoundError):  # moved or deleted meanwhile

@@ -62,7 +62,9 @@ def entries(folder: Path) -> list[Path]:
 
 
 def move_indexes(temporary: Path, folder: Path) -> None:
-    """Move a graph's indexes next to its store, and replace those of the same name.
+    """Move a graph's indexes next to its store.
+
+    They replace those of the same name.
 
     Parameters
     ----------

@@ -189,7 +189,10 @@ class PartialVectors:
 
     @property
     def encoded_share_text(self) -> str:
-        """Share of the items that is encoded, such as "31 % of the passages so far"."""
+        """Share of the items that is encoded, as a text.
+
+        An example is "31 % of the passages so far".
+        """
         share = 100 * len(self) // max(1, self.total)
         noun = ITEM_WORDS.get(self.item_kind, self.item_kind)
         return f"{share or 'less than 1'} % of the {noun} so far"
@@ -278,7 +281,9 @@ def available_vectors(
     start_job: Callable[[], Job],
     watch: Watch = NO_WATCH,
 ) -> VectorIndex | PartialVectors:
-    """Return all vectors if they are or will soon be ready, else those encoded so far.
+    """Return all vectors, or those encoded so far.
+
+    All are returned if they are or will soon be ready.
 
     Parameters
     ----------

@@ -266,9 +266,9 @@ def write_report(
 
 
 def _parse_report(text: str) -> tuple[str, str] | None:
-    """Return the title, which may be empty, and the text of a report in a reply.
+    """Return the title and the text of a report in a reply.
 
-    The result is None if there is no text.
+    The title may be empty. The result is None if there is no text.
     """
     reply = json_reply(text, REPORT_JSON_SCHEMA["properties"])
     if reply is None:

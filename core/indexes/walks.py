@@ -214,7 +214,9 @@ def walk_folder(
 def walk_corpus(
     graph: Graph, encoder, plan: WalkPlan, words: WalkWording | None = None, watch: Watch = NO_WATCH
 ) -> WalkCorpus:
-    """Return the walk corpus, encoded first if it is missing and few nodes have walks.
+    """Return the walk corpus, encoded first if it is missing.
+
+    It is encoded only if few nodes have walks.
 
     Parameters
     ----------

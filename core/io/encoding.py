@@ -375,7 +375,10 @@ def _beginning(text: str) -> str:
 
 
 def encodings_that_fit(data: bytes) -> Iterator[tuple[str, str]]:
-    """Yield the encodings of `ENCODINGS` that fit a text, with samples of the decoded text."""
+    """Yield the encodings of `ENCODINGS` that fit a text.
+
+    Each comes with samples of the decoded text.
+    """
     part = detection_bytes(data)
     for encoding in ENCODINGS:
         text = _decode_part(part, encoding)
@@ -406,7 +409,10 @@ def check_first_bytes(name: str, data: bytes) -> None:
 
 
 def encoding_error(name: str, encoding: str, byte: int) -> BadInput:
-    """Return the error for a byte, counted from 0, that does not fit the encoding."""
+    """Return the error for a byte that does not fit the encoding.
+
+    Bytes are counted from 0.
+    """
     return BadInput(
         f"{name} is not {encoding} at byte {byte + 1:,}; name its encoding, or save it as UTF-8."
     )

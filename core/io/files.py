@@ -179,7 +179,9 @@ def open_unpacked(
     max_bytes: int | None = None,
     max_line_bytes: int | None = None,
 ) -> Iterator[UnpackedBytes]:
-    """Open a file and unpack it if its name ends in `.gz`, `.bz2` or `.zst`.
+    """Open a file, and unpack it if it is compressed.
+
+    It is compressed if its name ends in `.gz`, `.bz2` or `.zst`.
 
     Parameters
     ----------

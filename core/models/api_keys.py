@@ -74,9 +74,9 @@ def read_key_variable(variable: str, url: str, who: str) -> str:
 
 
 def keys_file() -> Path:
-    """Return the path of the file with typed keys, which only its owner may read.
+    """Return the path of the file with typed keys.
 
-    The file need not exist.
+    Only its owner may read it. The file need not exist.
     """
     return home_folder() / "keys.toml"
 
@@ -121,7 +121,10 @@ def check_key(key: str) -> None:
 
 
 def _write_private(file: Path, text: str) -> None:
-    """Write a file that no other user can read, not even while it is written."""
+    """Write a file that only its owner can read.
+
+    This holds even while it is being written.
+    """
     file.unlink(missing_ok=True)
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:

@@ -218,9 +218,10 @@ class ChatReply:
 
     @property
     def is_usable(self) -> bool:
-        """True if the reply has text, and ended by itself or was stopped for repeating itself.
+        """True if the reply has text and an acceptable end.
 
-        `CachedChat` requests a reply again if the saved one is not usable.
+        It must have ended by itself or been stopped for repeating itself. `CachedChat` requests a
+        reply again if the saved one is not usable.
         """
         return bool(self.text.strip()) and self.finish in ("stop", "repeat")
 

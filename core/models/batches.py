@@ -84,7 +84,10 @@ class BatchSplitter:
     def _read_measured(
         self, rows: list[int], lengths: Sequence[int], read: Callable[[list[int]], T]
     ) -> T:
-        """Return the result of `read`, measuring memory with the first batch on a graphics card."""
+        """Return the result of `read` for some rows.
+
+        On a graphics card, the first batch serves to measure the memory.
+        """
         if not self._card or self._is_measured:
             return read(rows)
         import torch

@@ -162,12 +162,13 @@ class RescoreChooser:
 
 @dataclass(frozen=True)
 class RoundsChooser:
-    """A chooser called on each `window` candidates in turn, then once on all of its picks.
+    """A chooser called on windows of candidates, then on its picks.
 
-    This is M-LLMs of the papers. Section B.9 of the report calls the model several times “to
-    iteratively refine the generated paths” and gives no details. This class follows the report's
-    code, which maps and then reduces: only the last call sees the picks of the others. If all
-    candidates fit one window, there is a single call; if nothing was picked, there is no last call.
+    It is called on each `window` candidates in turn, then once on all of its picks. This is M-LLMs
+    of the papers. Section B.9 of the report calls the model several times “to iteratively refine
+    the generated paths” and gives no details. This class follows the report's code, which maps and
+    then reduces: only the last call sees the picks of the others. If all candidates fit one window,
+    there is a single call; if nothing was picked, there is no last call.
     """
 
     chooser: Chooser
@@ -295,7 +296,10 @@ def _quote_words(expression: str) -> str:
 
 
 def _read_node(tree: ast.expr, excerpt: str) -> str | CombinatorCall:
-    """Convert a node of Python's syntax tree to a name or a call; `excerpt` is for messages."""
+    """Convert a node of Python's syntax tree to a name or call.
+
+    `excerpt` is for messages.
+    """
     if isinstance(tree, ast.Constant) and isinstance(tree.value, str):
         return tree.value
     if not (isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name)) or tree.keywords:
@@ -338,7 +342,10 @@ def _read_argument(
 
 
 def _read_least(node: ast.expr, excerpt: str, name: str) -> float:
-    """Return a threshold, which is quoted as a word if it is no whole number."""
+    """Return the threshold in a node of Python's syntax tree.
+
+    A threshold that is no whole number is quoted as a word.
+    """
     value = math.nan
     if isinstance(node, ast.Constant) and isinstance(node.value, str | int):
         with contextlib.suppress(ValueError):

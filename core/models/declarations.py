@@ -160,9 +160,9 @@ def _read_declarations(path: Path, base_rows: Mapping[str, ModelRow], is_own: bo
 
 
 def _read_tables(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the tables [model.NAME] and [roles] of a file, empty if it does not exist.
+    """Return the tables [model.NAME] and [roles] of a file.
 
-    Raises BadParameter.
+    They are empty if the file does not exist. Raises BadParameter.
     """
     try:
         table = read_toml(path) if path.exists() else {}
@@ -221,7 +221,7 @@ def make_row(name: str, values: Mapping[str, Any], source: str, is_own: bool = F
 
 
 def _check_row(label: str, name: str, values: Any) -> None:
-    """Raise BadParameter if the name of a row is not allowed, or its main keys are missing."""
+    """Raise BadParameter for a forbidden name or a missing main key."""
     if not isinstance(values, Mapping):
         raise BadParameter(f"{label} must be a table.")
     if name in ROLE_KINDS:
@@ -258,7 +258,10 @@ def _backend_class(label: str, values: Mapping[str, Any]) -> type[Backend]:
 def _check_keys(
     label: str, values: Mapping[str, Any], fields: Mapping[str, dataclasses.Field[Any]]
 ) -> None:
-    """Raise BadParameter if a key is unknown, or one is missing that the backend needs."""
+    """Raise BadParameter for unknown or missing keys.
+
+    Missing keys are those that the backend needs.
+    """
     for key in values:
         if key not in COMMON_ROW_KEYS and key not in fields:
             raise BadParameter(
@@ -296,9 +299,9 @@ def _check_prices_and_languages(
 def _typed_values(
     label: str, values: Mapping[str, Any], types: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the values of those keys in `types` that a row has, converted to these types.
+    """Return the values of keys in `types`, converted to these types.
 
-    Raises BadParameter.
+    Keys that the row lacks are left out. Raises BadParameter.
     """
     return {
         key: _typed_value(label, key, values[key], type_name)

@@ -53,9 +53,10 @@ def computes_in_bfloat16() -> bool:
 
 
 def processor() -> str:
-    """Return the processor's name, a digest of its instruction sets and oneDNN's limit on them.
+    """Return a text that identifies the processor.
 
-    It is a part of cache keys, as the last digits of computed vectors depend on the processor.
+    It has the processor's name, a digest of its instruction sets and oneDNN's limit on them. It is
+    a part of cache keys, as the last digits of computed vectors depend on the processor.
     """
     return f"{_name_and_digest()} {_instruction_limit()}"
 

@@ -1,4 +1,7 @@
-"""Search for model servers on the usual ports of this computer, for the page Models."""
+"""Search for model servers on the usual ports of this computer.
+
+The page Models uses it.
+"""
 
 from __future__ import annotations
 
@@ -54,9 +57,10 @@ class FoundServer:
 
 
 def find_servers(ports: Mapping[int, str] = SERVER_PORTS) -> tuple[FoundServer, ...]:
-    """Return the servers that answer with a list of models, in the order of the ports.
+    """Return the servers that answer with a list of models.
 
-    All ports are asked at the same time, for at most `MODEL_LIST_TIMEOUT_SECONDS`.
+    They are in the order of the ports. All ports are asked at the same time, for at most
+    `MODEL_LIST_TIMEOUT_SECONDS`.
     """
     urls = [f"http://127.0.0.1:{port}/v1" for port in ports]
     with ThreadPoolExecutor(len(ports), "find-servers") as pool:
@@ -109,9 +113,10 @@ def guess_kind(model: str) -> str:
 
 
 def _find_server(url: str, program: str) -> FoundServer | None:
-    """Return the server at an address; None if none answers with a list of models.
+    """Return the server at an address.
 
-    `program` is the program that usually has this port.
+    The result is None if no server answers with a list of models. `program` is the program that
+    usually has this port.
     """
     import openai
 

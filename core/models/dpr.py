@@ -14,9 +14,10 @@ from core.models.scorers import BaseScorer
 
 
 class _DPREncoder(PooledEncoder):
-    """One of DPR's two encoders; the vector is the hidden state of a text's first token.
+    """One of DPR's two encoders.
 
-    `kind` is the class of transformers that loads the network.
+    The vector is the hidden state of a text's first token. `kind` is the class of transformers that
+    loads the network.
     """
 
     def _load(self) -> tuple[Any, Any]:

@@ -146,7 +146,10 @@ def _decode_q4(data: memoryview, offset: int, size: int) -> np.ndarray:
 
 
 def _bert_name(name: str) -> str:
-    """Return the name of a tensor in transformers from its short name in the file."""
+    """Return a tensor's name in transformers for its name in the file.
+
+    The file has short names.
+    """
     if name in OUTER_TENSOR_NAMES:
         return OUTER_TENSOR_NAMES[name]
     layer, part, end = name.split(".")
@@ -156,7 +159,10 @@ def _bert_name(name: str) -> str:
 def _shape(
     name: str, shapes: Mapping[str, tuple[int, int]], hidden_size: int, inner_size: int
 ) -> tuple[int, ...]:
-    """Return the shape of a tensor by its short name; (-1,) for a vector of any length."""
+    """Return the shape of a tensor by its short name.
+
+    It is (-1,) for a vector of any length.
+    """
     if name in shapes:
         return shapes[name]
     part, _, end = name.rpartition(".")

@@ -123,7 +123,10 @@ def fetch_folder(name: str, settings: MiniLM, target: Path, watch: Watch = NO_WA
 
 @contextmanager
 def _temporary_folder(target: Path) -> Iterator[Path]:
-    """Make a folder next to `target` that is removed at the end of the block."""
+    """Make a temporary folder next to `target`.
+
+    It is removed at the end of the block.
+    """
     with tempfile.TemporaryDirectory(prefix=f"{target.name}.fetch-", dir=target.parent) as folder:
         yield Path(folder)
 
@@ -169,7 +172,10 @@ def _copy_member(
 def _run_exclusively(
     name: str, target: Path, watch: Watch, fetch_missing: Callable[[], Path]
 ) -> Path:
-    """Return `target` if it exists, else the result of `fetch_missing`, one process at a time."""
+    """Return `target` if it exists, else the result of `fetch_missing`.
+
+    Only one process fetches at a time.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
 
     def report_waiting() -> None:
@@ -214,10 +220,11 @@ def _fetch_from_sources(name: str, settings: Llama, target: Path, watch: Watch =
 
 
 def _download_from_hub(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> Path:
-    """Download the file from the model hub into a partial file, resuming an earlier one.
+    """Download the file from the model hub into a partial file.
 
-    Raises ModelUnavailable if the hub cannot be reached. “hf_hub_download” is not used, as it
-    removes the partial file when it is stopped: a cancelled download could not be resumed.
+    An earlier partial file is resumed. Raises ModelUnavailable if the hub cannot be reached.
+    “hf_hub_download” is not used, as it removes the partial file when it is stopped: a cancelled
+    download could not be resumed.
     """
     import requests
     from huggingface_hub import hf_hub_url

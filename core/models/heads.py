@@ -22,10 +22,11 @@ ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 @dataclass(frozen=True, eq=False)
 class Head:
-    """The last layers of a reranker, which map hidden states [n, d] to scores float64 [n].
+    """The last layers of a reranker, which turn hidden states into scores.
 
-    The activation is applied between the layers. Of several outputs the last one is the score.
-    Without layers, the last number of the hidden state is the score.
+    They map states [n, d] to scores float64 [n]. The activation is applied between the layers. Of
+    several outputs the last one is the score. Without layers, the last number of the hidden state
+    is the score.
 
     Parameters
     ----------
@@ -58,10 +59,11 @@ class Head:
         return values[:, -1]
 
     def apply_first_weights(self, states: np.ndarray) -> tuple[np.ndarray, Head]:
-        """Apply the first weights to hidden states; return the results and the head for them.
+        """Apply the first weights to hidden states.
 
-        The first weights are linear, so mixing states before or after them gives the same result.
-        Applied before, each state is multiplied only once, however often it is mixed.
+        The results and the head for them are returned. The first weights are linear, so mixing
+        states before or after them gives the same result. Applied before, each state is multiplied
+        only once, however often it is mixed.
 
         >>> from core.models.heads import Head
         >>> head = Head(((np.array([[2.0, 1.0]]), np.array([0.5])),))
@@ -100,10 +102,11 @@ class HeadedReranker(Protocol):
 
 
 class ScoreStates:
-    """A scorer's scores in place of hidden states, with a head that returns them unchanged.
+    """A scorer's scores in place of hidden states.
 
-    If a model's head is linear, smoothing its scores equals smoothing its hidden states. Late
-    interaction has such a head: the mean, over the tokens, of the best cosine.
+    Their head returns them unchanged. If a model's head is linear, smoothing its scores equals
+    smoothing its hidden states. Late interaction has such a head: the mean, over the tokens, of the
+    best cosine.
     """
 
     head = Head()
@@ -154,12 +157,13 @@ TANH_MODEL_FAMILIES = ("Roberta", "Camembert")
 
 
 def torch_head(net: Any, name: str) -> tuple[Any, Head]:
-    """Return the module that receives the hidden state, and the layers from there on as arrays.
+    """Return the module that receives the hidden state, and the head.
 
-    The first argument of the module is the hidden state, or the states of all tokens, the first of
-    which is meant. Three architectures of transformers are known. RoBERTa, XLM-RoBERTa
-    (bge-reranker) and CamemBERT have dense, tanh, out_proj. BERT has a pooler of dense and tanh,
-    then a classifier. DistilBERT has pre_classifier, relu, classifier.
+    The head has the layers from that module on, as arrays. The first argument of the module is the
+    hidden state, or the states of all tokens, the first of which is meant. Three architectures of
+    transformers are known. RoBERTa, XLM-RoBERTa (bge-reranker) and CamemBERT have dense, tanh,
+    out_proj. BERT has a pooler of dense and tanh, then a classifier. DistilBERT has pre_classifier,
+    relu, classifier.
 
     Parameters
     ----------

@@ -42,7 +42,10 @@ def check_host(url: str) -> None:
 
 
 def _host_and_port(url: str) -> tuple[str, int | None]:
-    """Return the host and the port of a server; an empty host if the address is invalid."""
+    """Return the host and the port of a server.
+
+    The host is empty if the address is invalid.
+    """
     # Programs differ in how they read these characters, so the host could be another one for the
     # client than it is here.
     if any(letter in "\\@" or letter <= " " or letter == "\x7f" for letter in url):
@@ -72,7 +75,10 @@ def is_loopback(host: str) -> bool:
 
 
 def bypasses_proxy(url: str) -> bool:
-    """Return whether a server is contacted without a proxy, because it runs on this computer."""
+    """Return whether a server is contacted without a proxy.
+
+    This is so if it runs on this computer.
+    """
     host = (_split_url(url).hostname or "").rstrip(".")
     return is_loopback(host) or host == "0.0.0.0" or host.endswith(".localhost")
 

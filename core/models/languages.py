@@ -13,7 +13,7 @@ MULTILINGUAL_ADVICE = (
 
 
 def other_trained_languages(models: Any, name: str, code: str) -> str:
-    """Return the languages of a model in words if the question's language is not among them.
+    """Return a model's languages if the question's is not among them.
 
     Parameters
     ----------

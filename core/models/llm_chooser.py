@@ -1,4 +1,7 @@
-"""A language model as a chooser, which picks candidates from a list in its prompt."""
+"""A language model as a chooser of candidates.
+
+It picks them from a list in its prompt.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,10 @@ def choosing_messages(
 
 
 def _text_for_unit(texts: Mapping[str, str], unit: str) -> str:
-    """Return the text for this kind of candidates, else the one for all other kinds."""
+    """Return the text for this kind of candidates.
+
+    Without one, it is the text for all other kinds.
+    """
     return texts.get(unit, texts.get("other", ""))
 
 
@@ -172,7 +178,10 @@ def parse_texts(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, lis
 
 
 def _read_json_numbers(reply: str) -> list[int] | None:
-    """Return the numbers in the `choices` of a JSON object, else in the first list of numbers."""
+    """Return the numbers in the `choices` of a JSON object.
+
+    Without them, these are the numbers of the first list of numbers.
+    """
     match = json_reply(reply, ("choices",))
     for value in [match.value["choices"]] if match else json_lists(reply):
         if isinstance(value, list) and all(
@@ -198,7 +207,10 @@ def _unreadable_note(reply: ChatReply, max_picks: int) -> str:
 def _check_picks(
     numbers: list[int], n_candidates: int, max_picks: int
 ) -> tuple[list[int], list[str]]:
-    """Return the usable numbers of a reply, in its order, and notes on the dropped ones."""
+    """Return a reply's usable numbers, and notes on the dropped ones.
+
+    The numbers keep the order of the reply.
+    """
     notes = []
     valid = [number for number in numbers if 1 <= number <= n_candidates]
     picks = list(dict.fromkeys(valid))
@@ -291,9 +303,10 @@ class LLMChooser:
     def _count_fitting_texts(
         self, task: Task, texts: Sequence[str], k: int
     ) -> tuple[int, list[str]]:
-        """Return how many of the first texts fit half of the context (at least 1), and notes.
+        """Return how many texts fit half of the context, and notes.
 
-        A note says if some do not fit.
+        Texts are counted from the first on; the number is at least 1. A note says if some do not
+        fit.
         """
         half = self.chat.context // 2
 

@@ -110,10 +110,10 @@ class Cap:
 
 
 def parse_cap(text: str) -> Cap | None:
-    """Parse a cap such as `5`, `2.50 USD` or `200000 tokens`; None for an empty text.
+    """Parse a cap such as `5`, `2.50 USD` or `200000 tokens`.
 
-    A number without a unit is money in the currency of the prices. A currency is a code of three
-    letters or a sign. Raises BadInput.
+    An empty text gives None. A number without a unit is money in the currency of the prices. A
+    currency is a code of three letters or a sign. Raises BadInput.
 
     >>> from core.models.price import parse_cap
     >>> parse_cap("2.50 eur").currency, parse_cap("2 $").currency, parse_cap("200_000 tokens").most
@@ -134,16 +134,17 @@ def parse_cap(text: str) -> Cap | None:
 
 
 def _currency_code(unit: str) -> str:
-    """Return the code of a currency given by its code or its sign, in capitals."""
+    """Return a currency's code in capitals, from its code or sign."""
     return CURRENCY_SIGNS.get(unit, unit.upper())
 
 
 class Spending:
-    """Account of the cost of work, which decides if another piece may begin under a cap.
+    """Account of the cost of work that is limited by a cap.
 
-    The cost of a piece, such as a question, is unknown before it is done. It is assumed to be the
-    cost of the most expensive piece so far. Another piece begins only if the rest of the cap covers
-    it and all running pieces. Until a piece with a cost has ended, only one piece runs at a time.
+    It decides if another piece may begin. The cost of a piece, such as a question, is unknown
+    before it is done. It is assumed to be the cost of the most expensive piece so far. Another
+    piece begins only if the rest of the cap covers it and all running pieces. Until a piece with a
+    cost has ended, only one piece runs at a time.
 
     Parameters
     ----------
@@ -228,7 +229,7 @@ class Spending:
 def find_prices(
     models: Any, names: Iterable[str], cap: Cap | None, what: str
 ) -> dict[str, TokenPrice]:
-    """Return the prices of the language models among these names or roles, by model name.
+    """Return the prices of language models by model name.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""A language model that rates the items of a numbered list, as in Think-on-Graph's pruning."""
+"""A language model that rates the items of a numbered list.
+
+Think-on-Graph prunes in this way.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +37,12 @@ class Ratings:
 
 
 def rate_texts(chat: Chat, task: Task, start: str, texts: Sequence[str], k: int) -> Ratings:
-    """Rate texts by a language model; at most `k` get a score, and the others count as 0.
+    """Rate texts by a language model.
 
-    A reply without JSON is read as pairs of numbers, item and score. Numbers that are not in the
-    list, and repeated numbers, are dropped with a note. A list that does not fit into the model's
-    context is halved until it fits, with a note.
+    At most `k` get a score, and the others count as 0. A reply without JSON is read as pairs of
+    numbers, item and score. Numbers that are not in the list, and repeated numbers, are dropped
+    with a note. A list that does not fit into the model's context is halved until it fits, with a
+    note.
 
     Parameters
     ----------

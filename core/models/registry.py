@@ -1,7 +1,8 @@
-"""Registry of all models, by name or role; each is loaded at its first use.
+"""Registry of all models, by name or role.
 
-The shipped models.toml and that of the user declare the models. A row is the declaration of one
-model. A role, such as `answer` or `encoder`, is a task to which the user assigns a model.
+Each model is loaded at its first use. The shipped models.toml and that of the user declare the
+models. A row is the declaration of one model. A role, such as `answer` or `encoder`, is a task to
+which the user assigns a model.
 """
 
 from __future__ import annotations
@@ -98,7 +99,10 @@ class Registry:
         self.reload()
 
     def reload(self) -> None:
-        """Read the shipped and the user's models.toml again, and drop models with a changed row."""
+        """Read models.toml again, and drop models with a changed row.
+
+        Both the shipped file and the user's are read.
+        """
         with self._lock:
             merged = declarations.merged_declarations()
             rows = merged.rows
@@ -156,7 +160,10 @@ class Registry:
         return repr((row.backend, row.settings, row.settings.stamp(self._rows)))
 
     def price(self, name: str) -> tuple[str, TokenPrice] | None:
-        """Return the name and the price of a language model by name or role; None for others."""
+        """Return the name and the price of a language model.
+
+        It is given by name or role. The result is None for other models.
+        """
         row = self._rows.get(self._roles.get(name, name))
         if row is not None and row.kind == "chat":
             return row.name, TokenPrice(row.price_in, row.price_out, row.currency)
@@ -218,7 +225,10 @@ class Registry:
         return combine.build_chooser(expression, self._plain_chooser, self.scorer)
 
     def _plain_chooser(self, name: str, prompt: str = "") -> Chooser:
-        """Return the chooser of a name or role; a language model uses the named prompt."""
+        """Return the chooser of a name or role.
+
+        A language model uses the named prompt.
+        """
         if not self.is_chat(name):
             if prompt:
                 raise BadParameter(f"“{name}” is no language model, so it takes no prompt.")
@@ -505,10 +515,10 @@ class Registry:
             chat.window = self._windows.setdefault(key, Window(limit, timeout))
 
     def _get_model(self, name: str, model_kinds: tuple[str, ...], noun: str) -> Any:
-        """Return a model by name or role, made if necessary, if its kind is one of `model_kinds`.
+        """Return a model by name or role, made if necessary.
 
-        Raises BadParameter for another kind; its message calls the right kinds `noun`. Raises
-        ModelUnavailable.
+        Its kind must be one of `model_kinds`. Raises BadParameter for another kind; its message
+        calls the right kinds `noun`. Raises ModelUnavailable.
         """
         row = self.resolve(name)
         if row.kind not in model_kinds:
@@ -539,14 +549,20 @@ class Registry:
 
 
 def _server_address(row: ModelRow) -> str:
-    """Return a text that is equal for all models of one server; empty without a server."""
+    """Return a text that is equal for all models of a server.
+
+    It is empty without a server.
+    """
     if isinstance(row.settings, OpenAI):
         return row.settings.url.rstrip("/")
     return f"vllm {row.settings.base or row.name}" if isinstance(row.settings, VLLM) else ""
 
 
 def _saved_refusals(row: ModelRow) -> SavedRefusals:
-    """Return the saved refusals of a row's server, which are dropped if the row changes."""
+    """Return the saved refusals of a row's server.
+
+    They are dropped if the row changes.
+    """
     return SavedRefusals(
         home_folder() / REFUSALS_FILE,
         row.name,

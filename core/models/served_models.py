@@ -66,10 +66,11 @@ class ServedModel(OpenAIServer):
     def _request_parts(
         self, texts: Sequence[str], request: Callable[[Part], T], watch: Watch = NO_WATCH
     ) -> Iterator[tuple[Part, T]]:
-        """Yield parts of the texts, each with the result of `request`, in the order of arrival.
+        """Yield parts of the texts, each with the result of `request`.
 
-        Raises the errors of `request` and `watch`. Parts that were not requested yet are then
-        dropped. Running requests are not awaited; their threads end with the process at the latest.
+        They come in the order of arrival. Raises the errors of `request` and `watch`. Parts that
+        were not requested yet are then dropped. Running requests are not awaited; their threads end
+        with the process at the latest.
         """
         pending: SimpleQueue[Part] = SimpleQueue()
         results: SimpleQueue[tuple[Part, T | None, BaseException | None]] = SimpleQueue()
@@ -100,9 +101,10 @@ class ServedModel(OpenAIServer):
             is_stopped.set()
 
     def _post(self, path: str, body: dict[str, Any], watch: Watch = NO_WATCH) -> Any:
-        """Post a request and return the answer, retrying after a pause if the server is busy.
+        """Post a request and return the answer.
 
-        Raises ModelFailed, ModelUnavailable.
+        If the server is busy, the request is repeated after a pause. Raises ModelFailed,
+        ModelUnavailable.
         """
         pauses = self.pauses()
         while True:
@@ -236,7 +238,10 @@ class ServedEncoder(ServedModel):
         return vectors
 
     def _describe_faults(self, faults: dict[str, str], prompt: str) -> str:
-        """Return a sentence on the texts that have no vector, with the reason of the first."""
+        """Return a sentence on the texts that have no vector.
+
+        It gives the reason of the first.
+        """
         (first_text, reason), *others = faults.items()
         texts = f"“{shorten(first_text.removeprefix(prompt))}”"
         if others:
@@ -250,7 +255,10 @@ class ServedEncoder(ServedModel):
     def _encode(
         self, texts: list[str], watch: Watch = NO_WATCH
     ) -> tuple[np.ndarray, dict[str, str]]:
-        """Return the vectors, float32 [n, d], and the reason for each text without a vector."""
+        """Return the vectors of texts, and the reason for each missing one.
+
+        The vectors are float32 [n, d].
+        """
         unique = list(dict.fromkeys(texts))
         with self._guard:
             vectors_by_text = {
@@ -305,7 +313,10 @@ class ServedEncoder(ServedModel):
     def _embed(
         self, part: Part, faults: dict[str, str], watch: Watch = NO_WATCH
     ) -> list[np.ndarray | None]:
-        """Request the unit vectors of some texts, float32 [d]; None for each text with a fault."""
+        """Request the unit vectors of some texts.
+
+        They are float32 [d], or None for each text with a fault.
+        """
         body = {"model": self.model, "input": part, "encoding_format": "float"}
         answer = self._post("/embeddings", body, watch)
         rows = answer.get("data") if isinstance(answer, dict) else None

@@ -1,6 +1,7 @@
-"""A small network that scores triples by their likelihood to lead to the answer (SubgraphRAG).
+"""A small network that scores triples, as in SubgraphRAG.
 
-`core.finetune.triples` trains it, and the operator Scored triples uses it.
+A score is a triple's likelihood to lead to the answer. `core.finetune.triples` trains it, and the
+operator Scored triples uses it.
 """
 
 from __future__ import annotations
@@ -120,7 +121,10 @@ def load_triple_scorer() -> TripleScorer:
 
 @lru_cache(maxsize=2)
 def _read_scorer(file: Path, stamp: tuple[int, int]) -> TripleScorer:
-    """Read the weights in a file; with a new `stamp` the cache is not used."""
+    """Read the weights in a file.
+
+    With a new `stamp` the cache is not used.
+    """
     from safetensors.numpy import load_file
 
     try:

@@ -24,9 +24,10 @@ def weights_folder(folder: str) -> Path:
 
 
 def unreadable_file(path: Path) -> Path | None:
-    """Return the path of weights, or the first file in it, that cannot be read.
+    """Return the first unreadable file of some weights.
 
-    The result is None if everything can be read, or if nothing exists there.
+    It is the path itself, or the first file in it that cannot be read. The result is None if
+    everything can be read, or if nothing exists there.
     """
     if not os.path.lexists(path) and not _is_hidden(path):
         return None
@@ -98,7 +99,10 @@ def _digest(file: Path) -> str:
 
 @lru_cache(maxsize=64)
 def _compute_digest(file: Path, *state: int) -> str:
-    """Return the SHA-256 of a file; with another `state` it is not taken from the cache."""
+    """Return the SHA-256 of a file.
+
+    With another `state` it is not taken from the cache.
+    """
     with open(file, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

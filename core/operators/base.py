@@ -60,7 +60,9 @@ class Recorder:
         self.partial_state: State | None = None
 
     def include(self, part: Recorder) -> None:
-        """Add the costs, notes and last fault of an operator that runs inside this one.
+        """Add the costs, notes and last fault of an inner operator.
+
+        The inner operator runs inside this one.
 
         Parameters
         ----------
@@ -377,7 +379,7 @@ class Operator(OperatorBase):
         return ""
 
     def outcome(self, state: State) -> str:
-        """Return a text that changes with the result, for an operator that is not cached.
+        """Return a text that changes with the result, for uncached operators.
 
         The cache keys of the following steps contain this text. It is empty for other operators.
 
@@ -503,7 +505,7 @@ MISSING_FIELD_WORDS = {
 
 
 def missing_fields(operators: Iterable[Operator]) -> tuple[str, ...]:
-    """Return the fields of a state that operators read before one of them writes them.
+    """Return the state's fields that operators read before one writes them.
 
     The fields are in the order of reading.
     """

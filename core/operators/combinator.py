@@ -27,7 +27,7 @@ class Combinator(Holder, Operator):
         return tuple(self.rows().values())
 
     def fields_read_by_arms(self) -> list[str]:
-        """Return the fields of a state that an arm reads before the arm writes them."""
+        """Return the state's fields that an arm reads before it writes them."""
         fields: dict[str, None] = {}
         for arm in self.every_arm():
             fields |= dict.fromkeys(missing_fields(arm))
@@ -64,7 +64,10 @@ class Combinator(Holder, Operator):
 
 
 def written_fields(arm: Arm) -> tuple[str, ...]:
-    """Return the fields of a state that an arm writes, in the order of writing."""
+    """Return the fields of a state that an arm writes.
+
+    They are in the order of writing.
+    """
     fields: dict[str, None] = {}
     for operator in arm:
         fields |= dict.fromkeys(operator.writes)

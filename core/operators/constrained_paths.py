@@ -1,4 +1,7 @@
-"""Paths written by a language model whose output is constrained to paths of the graph (GCR)."""
+"""Paths of the graph written by a constrained language model (GCR).
+
+The output of the model is constrained to paths of the graph.
+"""
 
 from __future__ import annotations
 

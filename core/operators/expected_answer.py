@@ -150,9 +150,10 @@ def _expect_in_language(
 
 
 def _phrase_position(text: str, phrase: str, question_language: Language) -> int:
-    """Return the index at which a question phrase begins in a text; -1 if it does not occur.
+    """Return the index at which a question phrase begins in a text.
 
-    A phrase that is also a function word counts only at the beginning of the text.
+    It is -1 if the phrase does not occur. A phrase that is also a function word counts only at the
+    beginning of the text.
     """
     if not question_language.spaced:
         return text.find(phrase)
@@ -186,11 +187,11 @@ def _relation_word(graph: KnowledgeGraph, text: str, question_language: Language
 
 
 def _expect_thing(graph: KnowledgeGraph, next_words: Sequence[str]) -> ExpectedAnswer:
-    """Return the expected answer of a question with "what" or "which", by the words after it.
+    """Return the expected answer of a question with "what" or "which".
 
-    A thing is expected only in graphs with few and plain relations, such as WikiMovies. In a graph
-    whose relation names have types, such as Freebase, a word like "country" is in many relations,
-    and each of these has an inverse.
+    The words after the question word decide. A thing is expected only in graphs with few and plain
+    relations, such as WikiMovies. In a graph whose relation names have types, such as Freebase, a
+    word like "country" is in many relations, and each of these has an inverse.
     """
     expected_thing = _expect_by_words(graph, next_words)
     if expected_thing.answer_type == THING_ANSWER and _has_typed_heads(tuple(graph.relation_names)):

@@ -69,7 +69,10 @@ def notes_on_language(
 def _model_mismatch(
     models: Any, name: str, text_code: str, question_code: str, noun: str
 ) -> list[str]:
-    """Return a sentence if a model was not trained on the language of question or texts."""
+    """Return a sentence if a model was not trained on a language.
+
+    The language is that of the question or of the texts.
+    """
     # the languages that the model was trained on, in words; empty if it knows the language
     trained_for_texts = other_trained_languages(models, name, text_code)
     trained_for_question = other_trained_languages(models, name, question_code)

@@ -104,7 +104,7 @@ class Loop(Combinator):
     def _run_round(
         self, number: int, state: State, ctx: Context, recorder: Recorder
     ) -> tuple[State, list[str | Callable[[], str]]]:
-        """Run one round, and return the state after it and the notes of its operators.
+        """Run one round; return the new state and the operators' notes.
 
         Nodes beyond the budget are cut off as soon as an operator adds them.
         """

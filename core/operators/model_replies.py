@@ -62,10 +62,11 @@ def fit_prompt(
     shrink: Callable[[T, float], T] = reduce_count,  # type: ignore[assignment]
     alone: str = "question alone needs",
 ) -> tuple[Messages, T, int]:
-    """Return a prompt with as many items as fit into the model's context with a reply.
+    """Return a prompt with as many items as fit the context.
 
-    The items are reduced until the prompt fits. The result may have fewer items than would fit. As
-    few prompts are too long, the exact limit is not worth a search.
+    The model's context must also hold the reply. The items are reduced until the prompt fits. The
+    result may have fewer items than would fit. As few prompts are too long, the exact limit is not
+    worth a search.
 
     Parameters
     ----------

@@ -110,11 +110,11 @@ class GraphReader(Operator):
 
 
 def paths_along_walk(walk: Path, seeds: frozenset[int]) -> Iterator[Path]:
-    """Yield the paths along a walk to each of its nodes, from the nearest seed on the walk.
+    """Yield the paths along a walk to each of its nodes.
 
-    The seeds are left out. The path to the end of the walk comes first, then the others, the
-    shortest first. Each node is reached once. A walk without a seed is read from its start, and the
-    path to the start itself is the first step backwards.
+    They begin at the nearest seed on the walk. The seeds are left out. The path to the end of the
+    walk comes first, then the others, the shortest first. Each node is reached once. A walk without
+    a seed is read from its start, and the path to the start itself is the first step backwards.
 
     >>> from core.operators.read import paths_along_walk
     >>> from core.types import Path
@@ -150,7 +150,10 @@ def _part_of_walk(walk: Path, start: int, end: int) -> Path:
 
 
 def _ends_with_new_triple(path: Path) -> bool:
-    """Return whether a path reaches its end by a triple that it did not use before."""
+    """Return whether a path reaches its end by a new triple.
+
+    A triple is new if the path did not use it before.
+    """
     return bool(path.edges) and path.edges[-1] not in path.edges[:-1]
 
 
@@ -170,10 +173,11 @@ def _best_fitting(paths: Sequence[Path], fit: AnswerFit) -> Path:
 def _paths_of_named_relation(
     paths: Sequence[Path], best_chain: RelationChain, fit: AnswerFit
 ) -> list[Path]:
-    """Return the paths that share all but the last step of the best chain, and fit the question.
+    """Return the fitting paths that share the best chain's beginning.
 
-    The last triple of a path may have another relation than the question names, if a triple of the
-    named relation joins the same nodes.
+    They share all but its last step, and fit the question. The last triple of a path may have
+    another relation than the question names, if a triple of the named relation joins the same
+    nodes.
     """
     names_relation = fit.names_relation(best_chain[-1][0])
     answering = []

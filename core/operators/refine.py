@@ -44,7 +44,10 @@ def reads_part(parameters: Mapping[str, Any]) -> bool:
 
 
 def chosen_items(candidates: Ranking, choice: Choice) -> tuple[Ranking, Ranking | None]:
-    """Return the chosen items, and all items in the chooser's order; None if that is unknown."""
+    """Return the chosen items, and all items in the chooser's order.
+
+    The second result is None if that order is unknown.
+    """
     kind = candidates.kind
     chosen = Ranking(kind, tuple(candidates.items[i] for i in choice.positions), choice.scores)
     if choice.order is None:
@@ -68,7 +71,9 @@ def rank_positions(items: Ranking, positions: np.ndarray, scores: np.ndarray) ->
 
 @dataclass(frozen=True)
 class ItemRanking:
-    """A function that keeps the best `keep` items of a field of the state, by a model.
+    """A function that keeps the best items of a state's field.
+
+    A model chooses them.
 
     Parameters
     ----------

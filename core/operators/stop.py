@@ -77,9 +77,10 @@ def _stop_prompt(task: Task, paths: Sequence[str]) -> Messages:
 
 
 def _read_yes_no(reply: str) -> bool | None:
-    """Return the yes or no of a reply as a bool, or None if it has neither.
+    """Return the yes or no of a reply as a bool.
 
-    It is the JSON value, else a yes or no at the beginning of the reply.
+    It is the JSON value, else a yes or no at the beginning of the reply. The result is None if
+    there is neither.
     """
     parsed = json_reply(reply, ("sufficient",))
     text = reply if parsed is None else str(parsed.value["sufficient"])

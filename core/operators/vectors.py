@@ -106,9 +106,9 @@ class VectorSearch(Operator):
         return state.replace(subgraph=subgraph)
 
     def _match_nodes(self, text: str, ctx: Context, recorder: Recorder) -> dict[int, float]:
-        """Return the matching nodes, or both ends of the matching triples, with their best cosine.
+        """Return the matching nodes with their best cosine.
 
-        The best come first.
+        If triples are searched, these are both ends of the matching triples. The best come first.
         """
         encoder = ctx.models.encoder(self.encoder)
         index = vector_index(ctx.graph, encoder, self.of, ctx.watch)
@@ -130,9 +130,10 @@ class VectorSearch(Operator):
     def _join_to_seeds(
         self, seeds: dict[int, float], matches: dict[int, float], ctx: Context, recorder: Recorder
     ) -> tuple[dict[int, float], dict[int, float]]:
-        """Return the matches near a seed, and the seeds with the nodes of the paths to them.
+        """Return the matches near a seed, and the seeds.
 
-        Both are scores by node. A node on a path has the score of the match at its end.
+        The nodes of the paths to the matches are added to the seeds. Both are scores by node. A
+        node on a path has the score of the match at its end.
         """
         ctx.watch.report("Joining what was found to the question's entities")
         paths = connecting_paths(

@@ -1,4 +1,7 @@
-"""Calls to declared retrievers, over HTTP or in Python, with limits of time and size."""
+"""Calls to declared retrievers, over HTTP or in Python.
+
+Their time and size are limited.
+"""
 
 from __future__ import annotations
 
@@ -122,7 +125,10 @@ def _post(
 
 
 def _status_words(reply: HTTPResponse, body: bytes) -> str:
-    """Return what a reply with an error status says, as a predicate of the retriever's name."""
+    """Return words on a reply with an error status.
+
+    They are a predicate of the retriever's name.
+    """
     status = reply.status
     if 300 <= status < 400:
         location = shorten(reply.getheader("Location") or "", MAX_ERROR_PAGE_CHARACTERS)

@@ -194,10 +194,10 @@ def _read_own_file() -> tuple[dict[str, Retriever], dict[str, str]]:
 def _read_declarations(
     file: Path, mtime: int, size: int
 ) -> tuple[dict[str, Retriever], dict[str, str]]:
-    """Return the retrievers of a file, and a sentence on each faulty row, both by name.
+    """Return the retrievers of a file, and its faults, by name.
 
-    The fault of an unreadable file has the name "". The time of the last change (in ns) and the
-    size (in bytes) are keys of the cache.
+    A fault is a sentence on a faulty row. The fault of an unreadable file has the name "". The time
+    of the last change (in ns) and the size (in bytes) are keys of the cache.
     """
     try:
         rows = tomllib.loads(file.read_text("utf-8"))
@@ -232,7 +232,10 @@ def _make_retriever(name: str, row: Any, where: str) -> Retriever:
 
 
 def _check_row(name: str, row: Any, where: str) -> None:
-    """Raise BadParameter if the row of a retriever has a wrong name, key or kind of value."""
+    """Raise BadParameter if the row of a retriever is wrong.
+
+    Its name, its keys and the kinds of their values are checked.
+    """
     if not isinstance(row, Mapping):
         raise BadParameter(
             f'{where}: a table was expected, as in [{shorten(name, 40)}] and url = "..." below it.'

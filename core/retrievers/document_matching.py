@@ -51,9 +51,10 @@ class MatchedDocuments:
 
 
 def id_in_corpus(id: str, corpus_ids: Container[str]) -> str:
-    """Return an id in the spelling of the corpus, or unchanged if it is unknown.
+    """Return an id in the spelling of the corpus.
 
-    TREC's columns cannot contain blanks, so runs write %20 or _ instead.
+    An unknown id is returned unchanged. TREC's columns cannot contain blanks, so runs write %20 or
+    _ instead.
 
     >>> from core.retrievers.document_matching import id_in_corpus
     >>> (id_in_corpus("Ed%20Wood", {"Ed Wood"}), id_in_corpus("Ed_Wood", {"Ed Wood"}),
@@ -176,7 +177,10 @@ def _find_rows(
 def _nearest_chunk(
     rows: Sequence[int], question: str, by_words: WordScores, counts: Counter[str]
 ) -> tuple[int, ...]:
-    """Return the chunk that shares the most words with the question; the first of equal ones."""
+    """Return the chunk that shares the most words with the question.
+
+    Of equal ones it is the first.
+    """
     if len(rows) == 1:
         return tuple(rows)
     counts["several chunks"] += 1
@@ -185,10 +189,10 @@ def _nearest_chunk(
 
 
 def _find_quotation(graph: KnowledgeGraph, text: str, by_words: WordScores) -> tuple[int, ...]:
-    """Return the chunks of one document that contain a text or are contained in it.
+    """Return the chunks of one document that match a text.
 
-    Only the `MAX_QUOTATION_CHUNKS` chunks that share the most words with the text are compared with
-    it. The result is empty if none of them matches.
+    They contain the text or are contained in it. Only the `MAX_QUOTATION_CHUNKS` chunks that share
+    the most words with the text are compared with it. The result is empty if none of them matches.
     """
     words = text.split()
     if len(words) > 2 * QUOTATION_END_WORDS:
@@ -204,9 +208,10 @@ def _find_quotation(graph: KnowledgeGraph, text: str, by_words: WordScores) -> t
 
 
 def _chunks_with_text(graph: KnowledgeGraph, text: str, rows: Sequence[int]) -> tuple[int, ...]:
-    """Return the first of some chunks that contains a text, or else the chunks that it covers.
+    """Return the first chunk that contains a text.
 
-    A chunk is also covered if one contains half of the words of the other.
+    Without one, these are the chunks that the text covers. A chunk is also covered if one contains
+    half of the words of the other.
     """
     quote = comparable_text(text)
     texts = {row: comparable_text(chunk_text(graph, row)) for row in rows}

@@ -80,7 +80,10 @@ def match_reply(
 
 
 def _find_nodes(graph: Any, reply: RetrieverReply, notes: list[str]) -> dict[str, tuple[int, ...]]:
-    """Return the nodes of every name in a reply; names without a node are noted."""
+    """Return the nodes of every name in a reply.
+
+    Names without a node are noted.
+    """
     path_names = chain.from_iterable(path.nodes for path in reply.paths)
     names = (*path_names, *(name for name, _ in reply.hits), *reply.answers)
     graph_names = name_lookup(graph)
@@ -149,9 +152,10 @@ def _edges_between(graph: Any, nodes: set[int]) -> EdgesByEnds:
 def _match_path(
     path: TextPath, nodes_by_name: NodesByName, edges: EdgesByEnds
 ) -> tuple[Path | None, str]:
-    """Return the first path of the graph that matches a path of names, and an empty text.
+    """Return the graph's first path that matches a path of names.
 
-    If there is none, the result is None and the text of the first step that is no triple.
+    The second result is then an empty text. Without such a path, the results are None and the text
+    of the first step that is no triple.
     """
     partial_paths = [Path((node,)) for node in nodes_by_name[path.nodes[0]]]
     steps = zip(path.nodes, path.nodes[1:], path.relations, path.forward)
@@ -172,10 +176,11 @@ def _match_path(
 def _find_edge(
     edges: EdgesByEnds, start: int, end: int, relation: str | None, forward: bool | None
 ) -> tuple[int, bool] | None:
-    """Return the first matching edge between two nodes, and True if it leads from start to end.
+    """Return the first matching edge between two nodes.
 
-    The result is None if there is none. A relation or direction of None matches any. Edges from
-    `start` to `end` are tried before the others.
+    The flag is True if the edge leads from `start` to `end`. The result is None if there is no such
+    edge. A relation or direction of None matches any. Edges from `start` to `end` are tried before
+    the others.
     """
     for is_forward in (True, False):
         if forward is None or forward is is_forward:

@@ -63,10 +63,10 @@ class TextPath:
 
 @dataclass(frozen=True)
 class RetrieverReply:
-    """A retriever's reply on a graph, in names that need not be in the graph.
+    """A retriever's reply on a graph, in names.
 
-    Paths and hits are best first; a hit is a name and its score, or None. Answers keep the order of
-    the reply.
+    The names need not be in the graph. Paths and hits are best first; a hit is a name and its
+    score, or None. Answers keep the order of the reply.
     """
 
     paths: tuple[TextPath, ...] = ()
@@ -108,9 +108,9 @@ class DocumentsReply:
 
 
 def check_reply(data: Any) -> RetrieverReply:
-    """Check a reply on a graph and return it, with paths and hits sorted by score.
+    """Check a reply on a graph and return it.
 
-    Raises UnfitReply, which names the part that is wrong.
+    Paths and hits are sorted by score. Raises UnfitReply, which names the part that is wrong.
     """
     if not isinstance(data, Mapping):
         raise UnfitReply("it should be an object with “paths”, “nodes” or “answers”")
@@ -183,7 +183,10 @@ def _check_document(data: Any, where: str, notes: list[str]) -> ReplyDocument:
 
 
 def _check_text(data: Mapping, key: str, where: str) -> str | None:
-    """Return the text or whole number under a key as text; None if the key is missing."""
+    """Return the text or whole number under a key as text.
+
+    The result is None if the key is missing.
+    """
     value = data.get(key)
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
@@ -220,7 +223,7 @@ def _check_path(data: Any, where: str, notes: list[str]) -> TextPath:
 def _check_steps(
     data: Mapping, key: str, nodes: Sequence[str], where: str, check: Callable[[Any], Any]
 ) -> tuple[Any, ...]:
-    """Return the list under `key`, which has an entry for each step of a path.
+    """Return the list under `key`, with an entry for each path step.
 
     Each entry is checked by `check` or None. If the key is missing, all entries are None.
     """

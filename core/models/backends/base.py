@@ -1,4 +1,7 @@
-"""Base class of all backends, and the messages on missing models that several backends use."""
+"""Base class of all backends, and messages on missing models.
+
+Several backends use the messages.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ class Backend:
 
     @property
     def missing_required_key(self) -> str:
-        """A key that the row lacks although other keys require it; empty if there is none."""
+        """A key that other keys require but the row lacks.
+
+        Empty if there is none.
+        """
         return ""
 
     @property
@@ -38,7 +44,10 @@ class Backend:
 
     @property
     def own_folder(self) -> str:
-        """Folder of weights that are made on this computer, as by training; empty without one."""
+        """Folder of weights made on this computer, as by training.
+
+        Empty without one.
+        """
         return ""
 
     @property
@@ -47,7 +56,7 @@ class Backend:
         return False
 
     def missing_reason(self, row: ModelRow, rows: Rows) -> str:
-        """Return why the model cannot be used on this computer, and how to get it.
+        """Return why this computer cannot use the model, and how to get it.
 
         Parameters
         ----------
@@ -76,7 +85,10 @@ class Backend:
         raise TypeError(f"{type(self).__name__} makes no model.")
 
     def device(self, model: Any) -> str:
-        """Return the device or the address of a model, which is None before it is made."""
+        """Return the device or the address of a model.
+
+        The model is None before it is made.
+        """
         return getattr(model, "device", "") or "cpu"
 
     def stamp(self, rows: Rows) -> str:
@@ -237,9 +249,10 @@ def missing_on_hub(row: ModelRow, name: str, library: str, install: str) -> str:
 
 
 def folder_or_name(name: str) -> str:
-    """Return the local folder of a name; if there is none, the name, for the model hub.
+    """Return the local folder of a name, or the name itself.
 
-    The folder may be absolute, in the working directory, or inside the models folder.
+    Without a local folder, the name is meant for the model hub. The folder may be absolute, in the
+    working directory, or inside the models folder.
     """
     folders = (Path(name).expanduser(), weights.weights_folder(name))
     return next((str(folder) for folder in folders if os.path.isdir(folder)), name)

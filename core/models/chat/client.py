@@ -212,10 +212,10 @@ class ChatClient(ABC):
     def _request_reply(
         self, request: ChatRequest, on_text: Callable[[str], None] | None, watch: Watch = NO_WATCH
     ) -> ChatReply:
-        """Return the reply, if necessary from a second request with a token budget for reasoning.
+        """Return the reply, if necessary from a second request.
 
-        The second request follows if reasoning used up the tokens of the first. Later requests
-        have the budget from the start.
+        The second request has a token budget for reasoning. It follows if reasoning used up the
+        tokens of the first. Later requests have the budget from the start.
         """
         if self.is_reasoning_model:
             return self._request_once(self._with_reasoning_budget(request), on_text, watch)
@@ -238,7 +238,10 @@ class ChatClient(ABC):
         return replace(second_reply, seconds=second_reply.seconds + reply.seconds)
 
     def _with_reasoning_budget(self, request: ChatRequest) -> ChatRequest:
-        """Add the budget for reasoning to a request, limited by the free tokens of the context."""
+        """Add the budget for reasoning to a request.
+
+        The free tokens of the context limit it.
+        """
         free_tokens = (
             self.context
             - self.count_tokens(request.messages)
@@ -306,9 +309,10 @@ class ChatClient(ABC):
 
 
 class LocalChat(ChatClient):
-    """A chat client of an engine in this process, which is loaded at the first use.
+    """A chat client of an engine in this process.
 
-    The engine answers one request at a time. Subclasses implement `_start`.
+    The engine is loaded at the first use, and answers one request at a time. Subclasses implement
+    `_start`.
     """
 
     is_deterministic = True
@@ -332,7 +336,10 @@ class LocalChat(ChatClient):
         return engine
 
     def close(self) -> None:
-        """Free the engine after the running requests have ended; the next use loads it again."""
+        """Free the engine after the running requests have ended.
+
+        The next use loads it again.
+        """
         with self._slots.hold_all(), self._load_lock:
             self._engine = None
 

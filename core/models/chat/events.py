@@ -26,11 +26,11 @@ USAGE_SECONDS = 1.0
 
 
 class EventStream(openai.Stream[object]):
-    """Chunks of a reply as parsed JSON, with empty chunks for comments and blank lines.
+    """Chunks of a reply as parsed JSON.
 
-    The client library's stream skips comments, so a server could send them for ever without the
-    caller being able to check its time limits. It also rejects chunks with numbers of very many
-    digits.
+    Comments and blank lines give empty chunks. The client library's stream skips comments, so a
+    server could send them for ever without the caller being able to check its time limits. It also
+    rejects chunks with numbers of very many digits.
     """
 
     has_ended = False  # true once the server has sent `END_MARK`
@@ -96,9 +96,10 @@ class EventStream(openai.Stream[object]):
 
 
 def read_whole_json(response: Any) -> Any:
-    """Return the value of a response that is one JSON text, as soon as it is complete.
+    """Return the value of a response that is one JSON text.
 
-    The server may leave the connection open. Raises ValueError for a text that is no JSON.
+    The value is returned as soon as the text is complete, as the server may leave the connection
+    open. Raises ValueError for a text that is no JSON.
     """
     data: list[bytes] = []
     for part in response.iter_bytes():
@@ -171,7 +172,10 @@ def _close_later(response: Any) -> threading.Timer:
 
 
 def _close_connection(response: Any) -> None:
-    """Shut down the connection of a response, so that another thread stops reading from it."""
+    """Shut down the connection of a response.
+
+    Another thread then stops reading from it.
+    """
     stream = response.extensions.get("network_stream")
     connection = stream.get_extra_info("socket") if stream is not None else None
     if connection is not None:

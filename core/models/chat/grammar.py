@@ -1,4 +1,7 @@
-"""Grammars for llama.cpp (GBNF) that restrict a reply to one of many texts, such as paths."""
+"""Grammars for llama.cpp (GBNF) that restrict a reply to given texts.
+
+The texts may be many, such as paths.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,12 @@ from typing import Any
 
 
 def choice_grammar(schema: Mapping[str, Any] | None) -> str | None:
-    """Return the grammar of a schema whose only property is one of several texts; else None.
+    """Return the grammar of a schema that allows one of several texts.
 
-    The schema is that of an object with one required property. llama.cpp's own grammar has one
-    alternative per text, and compares every token with each of them. With a trie, decoding takes
-    the same time for any number of texts. Graph-constrained Reasoning decodes along a trie of
-    paths.
+    The schema is that of an object with one required property, whose value is one of the texts. The
+    result is None for any other schema. llama.cpp's own grammar has one alternative per text, and
+    compares every token with each of them. With a trie, decoding takes the same time for any number
+    of texts. Graph-constrained Reasoning decodes along a trie of paths.
     """
     if schema is None:
         return None

@@ -1,4 +1,4 @@
-"""An HTTP client that limits the time until the headers of a response are complete."""
+"""An HTTP client that limits the wait for complete response headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Parser of the JSON in a reply of a language model, which may be surrounded by other text."""
+"""Parser of the JSON in a reply of a language model.
+
+Other text may surround the JSON.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +117,10 @@ def _read_values(text: str) -> list[Any]:
 def _find_object(
     value: Any, fields: Collection[str], depth: int = MAX_OBJECT_DEPTH
 ) -> dict[str, Any] | None:
-    """Return the value if it has one of the fields, else the objects in it that do, merged."""
+    """Return the value if it has one of the fields.
+
+    Otherwise the objects in it that have one are merged.
+    """
     if isinstance(value, dict):
         if any(name in value for name in fields):
             return value
@@ -131,7 +137,10 @@ def _find_object(
 
 
 def _merge_objects(objects: list[dict[str, Any]], fields: Collection[str]) -> dict[str, Any]:
-    """Return the first object, with the items of the other objects appended to its lists."""
+    """Return the first object, extended by the lists of the others.
+
+    The items of their lists are appended to those of the first.
+    """
     merged = dict(objects[0])
     for later_object in objects[1:]:
         for name in fields:
@@ -141,7 +150,7 @@ def _merge_objects(objects: list[dict[str, Any]], fields: Collection[str]) -> di
 
 
 def _read_complete_part(text: str, name: str) -> Any:
-    """Return the complete part of a field's value in a text that was cut off.
+    """Return the complete part of a field in a cut-off text.
 
     For a list, this is the list of its complete items. None if the value is missing or incomplete.
     """

@@ -39,7 +39,9 @@ def open_engine(
     lanes: int = 1,
     cache_prompt: bool = False,
 ) -> Any:
-    """Load a GGUF file into a new engine, which also listens on a loopback port.
+    """Load a GGUF file into a new engine.
+
+    The engine also listens on a loopback port.
 
     Parameters
     ----------

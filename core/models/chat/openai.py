@@ -33,7 +33,10 @@ CONTEXT_ADVICE = (
 
 
 class PromptCut(ModelFailed):
-    """Error for a server that cut a prompt to its context size without reporting it."""
+    """Error for a server that cut a prompt without reporting it.
+
+    The prompt was cut to the context size of the server.
+    """
 
 
 @dataclass
@@ -96,7 +99,10 @@ class OpenAIChat(OpenAIServer, ChatClient):
 
     @property
     def refuses(self) -> tuple[str, ...]:
-        """Names of the request parts that the server refused and that are now left out."""
+        """Names of the request parts that the server refused.
+
+        They are now left out.
+        """
         return self._refusals.names
 
     def remove_refused_parts(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -104,9 +110,9 @@ class OpenAIChat(OpenAIServer, ChatClient):
         return self._refusals.remove_refused_parts(body)
 
     def leave_out(self, *names: str) -> None:
-        """Leave out parts of requests from now on, as if the server had refused them.
+        """Leave out parts of requests from now on.
 
-        Unknown names are ignored.
+        They are treated as if the server had refused them. Unknown names are ignored.
         """
         self._refusals.add(names)
 
@@ -307,9 +313,10 @@ class OpenAIChat(OpenAIServer, ChatClient):
         return self._prepare().post("/chat/completions", body=body, stream=True, **options)
 
     def _reply_pieces(self, stream: Any, watch: Watch = NO_WATCH) -> Iterator[StreamPiece]:
-        """Yield the pieces of a reply, or one piece if the server does not stream.
+        """Yield the pieces of a reply.
 
-        Raises ValueError for a web page, ReplyOverdueError, and what `watch` raises.
+        There is one piece if the server does not stream. Raises ValueError for a web page,
+        ReplyOverdueError, and what `watch` raises.
         """
         from core.models.chat.events import limit_silence, read_whole_json
 

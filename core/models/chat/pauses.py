@@ -1,4 +1,7 @@
-"""Pauses before a request is sent again to a server that is busy or dropped the connection."""
+"""Pauses before a request is sent to a server again.
+
+The server was busy or dropped the connection.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,10 @@ class RetryPauses:
         self._n_pauses = 0
 
     def next_pause(self, headers: Mapping[str, str]) -> float:
-        """Return the seconds of the next pause, which the headers of the answer may state."""
+        """Return the seconds of the next pause.
+
+        The headers of the answer may state them.
+        """
         seconds = retry_after(headers)
         return self._next_pause if seconds is None else max(seconds, PAUSE_DEFAULTS.check_seconds)
 
@@ -52,7 +58,9 @@ class RetryPauses:
         watch: Watch = NO_WATCH,
         max_pauses: int = PAUSE_DEFAULTS.max_busy_pauses,
     ) -> bool:
-        """Pause as long as the server asks, else twice as long as the last time.
+        """Pause as long as the server asks.
+
+        If it states no duration, the pause is twice as long as the last one.
 
         Parameters
         ----------
@@ -84,7 +92,9 @@ class RetryPauses:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds to wait that a header states, as a number or a date; else None.
+    """Return the seconds to wait that a header states.
+
+    The header has a number or a date. The result is None if there is neither.
 
     >>> from core.models.chat.pauses import retry_after
     >>> retry_after({"retry-after": "2"}), retry_after({"retry-after-ms": "250"})

@@ -92,7 +92,10 @@ class ServerProfile:
 
     @property
     def is_limited(self) -> bool:
-        """True if some prompt was too long for the server, so that `reads` is its limit."""
+        """True if some prompt was too long for the server.
+
+        In that case `reads` is its limit.
+        """
         return self.longer in (OUTCOME_REFUSED, OUTCOME_CUT)
 
     def sentences(self) -> tuple[str, ...]:
@@ -283,10 +286,10 @@ class _ServerMeasurement:
             return False
 
     def _measure_longest_prompt(self) -> tuple[int, str]:
-        """Return the tokens of the longest prompt that was read, and the outcome of longer ones.
+        """Return the tokens of the longest prompt that was read.
 
-        Prompts double in length. Between the last that was read and the first that was not, the
-        limit is then bisected.
+        The outcome of longer prompts is returned too. Prompts double in length. Between the last
+        that was read and the first that was not, the limit is then bisected.
         """
         import openai
 
@@ -326,9 +329,10 @@ class _ServerMeasurement:
         return read_tokens, outcome
 
     def _try_prompt(self, size: int) -> tuple[str, int]:
-        """Return the outcome of a prompt of about `size` tokens, and its number of tokens.
+        """Return the outcome and the number of tokens of a prompt.
 
-        The number is the server's if it read the prompt, else `size`.
+        The prompt has about `size` tokens. The number is the server's if it read the prompt, else
+        `size`.
         """
         repetitions = max(1, round((size - CHAT_PROFILE.probe_reply_tokens) / self.filler_tokens))
         beginning = f"The password is {SECRET}. Remember it.\n\n{FILLER * repetitions}"
@@ -359,7 +363,10 @@ class _ServerMeasurement:
         return OUTCOME_UNCLEAR, size
 
     def _read_context_size(self) -> int:
-        """Return the context size in the server's list of models; 0 if it is not given."""
+        """Return the context size in the server's list of models.
+
+        The result is 0 if the size is not given.
+        """
         try:
             for model in self.chat.client().models.list().data:
                 if model.id == self.chat.model:

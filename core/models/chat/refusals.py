@@ -1,7 +1,8 @@
-"""Request parts that a server refuses, learnt from its errors and then left out of requests.
+"""Request parts that a server refuses, which are then left out.
 
-Servers of the OpenAI protocol support different parts of it: some accept no schema, no seed or no
-system message. Their error messages have no common format, so patterns of words are looked for.
+Refusals are learnt from the server's errors. Servers of the OpenAI protocol support different parts
+of it: some accept no schema, no seed or no system message. Their error messages have no common
+format, so patterns of words are looked for.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class RequestPart:
 
 
 def _optional_key(name: str, pattern: re.Pattern[str]) -> RequestPart:
-    """Return the part for the key `name` of a request, which can be left out."""
+    """Return the part for the key `name`, which can be left out."""
     return RequestPart(
         name,
         pattern,
@@ -78,7 +79,10 @@ def _has_system_message(body: Body) -> bool:
 
 
 def _merge_system_messages(body: Body) -> Body:
-    """Return the request with the system messages moved to the start of the first user message."""
+    """Return the request with its system messages in a user message.
+
+    They are moved to the start of the first user message.
+    """
     system_text = "\n\n".join(
         message["content"] for message in body["messages"] if message["role"] == "system"
     )

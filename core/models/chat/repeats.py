@@ -43,7 +43,10 @@ class RepeatDetector:
 
     @property
     def text_once(self) -> str:
-        """The reply up to the end of the first occurrence, or all of it without a repetition."""
+        """The reply up to the end of the first occurrence.
+
+        Without a repetition it is the whole reply.
+        """
         if self.repetition is None:
             return self._text
         return self._text[: self.repetition[0]].rstrip().rstrip(",;:-•*|/").rstrip()

@@ -93,10 +93,11 @@ class ReplyCollector:
         return self._thoughts.starts_in_reasoning
 
     def add(self, piece: str) -> bool:
-        """Add a piece of text, with or without reasoning; return whether to stop the reply.
+        """Add a piece of text; return whether to stop the reply.
 
-        It is stopped if it repeats itself or has used up its tokens. Raises ModelFailed for a lone
-        surrogate, and for more text than the requested tokens can contain.
+        The piece may contain reasoning. The reply is stopped if it repeats itself or has used up
+        its tokens. Raises ModelFailed for a lone surrogate, and for more text than the requested
+        tokens can contain.
         """
         self._check_piece(piece)
         thought_length = len(self._thoughts.thought)
@@ -116,7 +117,10 @@ class ReplyCollector:
         return self._grow(added_text) or stop
 
     def add_thought(self, piece: str) -> bool:
-        """Add reasoning from a separate field of the protocol; return whether to stop the reply."""
+        """Add a piece of reasoning; return whether to stop the reply.
+
+        It comes from a separate field of the protocol.
+        """
         self._check_piece(piece)
         self._thought_field += piece
         return self._thought_repeats.add(piece)
@@ -192,7 +196,7 @@ class ReplyCollector:
         self.pieces.append(piece)
 
     def _grow(self, text: str) -> bool:
-        """Pass on new text of the answer; return whether the answer is to be stopped."""
+        """Pass on new text of the answer; return whether to stop it."""
         if not text:
             return False
         if self._on_text:
@@ -201,7 +205,9 @@ class ReplyCollector:
 
 
 def clean_reply(reply: ChatReply, schema: dict[str, Any] | None) -> ChatReply:
-    """Separate the reasoning of a reply, remove an enclosing code fence, and check its JSON.
+    """Separate the reasoning of a reply, and check its JSON.
+
+    A code fence that encloses the text is removed.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
-"""Replies of language models saved on disk, and a chat that requests only new ones.
+"""Saved replies of language models, and a chat that uses them.
 
-Building a graph takes very many replies. They are saved, so that a build can be repeated or
-continued without the model, and those of the shipped graphs come with Hopscope.
+The replies are on disk. The chat requests only new ones. Building a graph takes very many replies.
+They are saved, so that a build can be repeated or continued without the model, and those of the
+shipped graphs come with Hopscope.
 """
 
 from __future__ import annotations
@@ -72,10 +73,10 @@ def reply_key(
 
 
 class SavedReplies:
-    """Replies by key in one SQLite file, and in read-only files that ship with Hopscope.
+    """Replies by key, in a SQLite file and in shipped files.
 
-    Safe to use from several threads and processes. Raises StoreError if the file cannot be used,
-    and BadInput for a damaged shipped file.
+    The files that ship with Hopscope are read-only. Safe to use from several threads and processes.
+    Raises StoreError if the file cannot be used, and BadInput for a damaged shipped file.
 
     Parameters
     ----------
@@ -250,10 +251,10 @@ def write_shipped(
 
 
 class CachedChat:
-    """A chat whose replies are saved, and whose model is loaded only for new requests.
+    """A chat whose replies are saved.
 
-    A reply is saved with its duration. Concurrent replies divide the elapsed time among them, so
-    that the saved seconds add up to it.
+    Its model is loaded only for new requests. A reply is saved with its duration. Concurrent
+    replies divide the elapsed time among them, so that the saved seconds add up to it.
 
     Parameters
     ----------
@@ -298,10 +299,10 @@ class CachedChat:
         on_text: Callable[[str], None] | None = None,
         watch: Watch = NO_WATCH,
     ) -> ChatReply:
-        """Return the saved reply to a request if it is usable, else that of the model.
+        """Return the saved reply to a request, else the model's.
 
-        The model's reply is saved. If the model is not available, a saved reply is returned even if
-        it is not usable.
+        If no usable reply is saved, the model is asked, and its reply is saved. If the model is
+        not available, a saved reply is returned even if it is not usable.
 
         Parameters
         ----------

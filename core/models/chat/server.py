@@ -91,9 +91,10 @@ class OpenAIServer:
         self._client: OpenAI | None = None
 
     def client(self) -> Any:
-        """Return the client of the library openai, made at the first use or after it was closed.
+        """Return the client of the library openai.
 
-        Raises ModelUnavailable if the variable of the key is not set.
+        It is made at the first use and after it was closed. Raises ModelUnavailable if the variable
+        of the key is not set.
         """
         import openai
 

@@ -1,7 +1,7 @@
-"""Pieces of streamed replies from servers of the OpenAI protocol, after checks of their format.
+"""Pieces of streamed replies from servers of the OpenAI protocol.
 
-Programs that offer the protocol differ in their fields for reasoning, refusals and token counts.
-A `StreamPiece` is the same for all.
+Their format is checked. Programs that offer the protocol differ in their fields for reasoning,
+refusals and token counts. A `StreamPiece` is the same for all.
 """
 
 from __future__ import annotations
@@ -123,9 +123,9 @@ def _read_choices(chunk: Any) -> tuple[list[Any], list[Any]]:
 
 
 def _read_content(content: Any) -> tuple[str, str]:
-    """Return the text and the reasoning of a delta's content, a text or a list of parts.
+    """Return the text and the reasoning of a delta's content.
 
-    Raises ValueError for a content of another type.
+    The content is a text or a list of parts. Raises ValueError for a content of another type.
     """
     if not content or isinstance(content, str):
         return content or "", ""
@@ -144,7 +144,10 @@ def _read_content(content: Any) -> tuple[str, str]:
 
 
 def _read_text(value: Any, depth: int = MAX_PART_DEPTH) -> str:
-    """Return the text of a part, which may itself consist of parts; empty if it has none."""
+    """Return the text of a part; empty if it has none.
+
+    A part may itself consist of parts.
+    """
     if isinstance(value, str):
         return value
     if not depth or not isinstance(value, list | dict):
@@ -156,7 +159,10 @@ def _read_text(value: Any, depth: int = MAX_PART_DEPTH) -> str:
 
 
 def _read_first_field(deltas: list[Any], names: tuple[str, ...]) -> str:
-    """Join the texts of all deltas, each from the first of these fields that has any."""
+    """Join the texts of all deltas.
+
+    Each text is from the first of these fields that has any.
+    """
     joined_text = ""
     for delta in deltas:
         texts = (_read_text(delta.get(name)) for name in names)
@@ -165,7 +171,10 @@ def _read_first_field(deltas: list[Any], names: tuple[str, ...]) -> str:
 
 
 def _find_tool_name(deltas: list[Any]) -> str:
-    """Return the name of the first tool that is called; empty if there is none."""
+    """Return the name of the first tool that is called.
+
+    The result is empty if there is none.
+    """
     try:
         for delta in deltas:
             for call in delta.get("tool_calls") or ():
@@ -239,7 +248,10 @@ def limit_response(response: Any, seconds: float) -> None:
 
 
 def _read_token_limit(response: Any) -> int:
-    """Return the token limit in the request of a response; 0 if there is none."""
+    """Return the token limit in the request of a response.
+
+    The result is 0 if there is none.
+    """
     try:
         body = json.loads(response.request.content)
         return int(body.get("max_tokens") or body.get("max_completion_tokens") or 0)

@@ -59,7 +59,10 @@ QUOTE = re.compile(r'(?<!\\)"')  # not escaped
 
 @dataclass(frozen=True)
 class OpeningWords:
-    """Words at the beginning of a text that open its reasoning, in place of marks."""
+    """Words that open the reasoning at the beginning of a text.
+
+    They take the place of marks.
+    """
 
     words: tuple[str, ...]
     # True if a letter that follows without a space proves that the words open reasoning. Channel
@@ -190,7 +193,7 @@ class ThoughtSeparator:
         return True
 
     def _held_length(self, text: str) -> int:
-        """Return the number of letters at the end of a text in which a mark may have begun."""
+        """Return how many letters at the text's end may begin a mark."""
         match = PARTIAL_MARK.search(text)
         length = 0 if match is None else len(text) - match.start()
         if self._is_opened_by_words:
@@ -209,7 +212,10 @@ class ThoughtSeparator:
             self._opening = ""
 
     def _take_thought_as_answer(self, text: str) -> str:
-        """Treat the reasoning that was only assumed, and the `text` after it, as the answer."""
+        """Treat the reasoning that was only assumed as the answer.
+
+        The same holds for the `text` after it.
+        """
         text = self.thought + text
         self.thought = ""
         self.is_in_reasoning = self._is_expected = False
@@ -238,7 +244,10 @@ class ThoughtSeparator:
         return inside and len(QUOTE.findall(self.answer)) % 2 == 1
 
     def _process_mark(self, mark: re.Match[str]) -> bool:
-        """Process a match of `THOUGHT_MARK`; return False if it is only text at this position."""
+        """Process a match of `THOUGHT_MARK`.
+
+        Return False if the match is only text at this position.
+        """
         if self._in_quotes():
             return False
         if mark["special"]:
@@ -271,9 +280,10 @@ class ThoughtSeparator:
             self._end_reply()
 
     def _read_header(self, text: str) -> str:
-        """Add text to the header of a message; return the text after the end of the header.
+        """Add text to the header of a message; return the rest.
 
-        A header ends with its line, or after its first word if it is too long.
+        The rest is the text after the end of the header. A header ends with its line, or after its
+        first word if it is too long.
         """
         header, newline, following_text = ((self._header or "") + text).partition("\n")
         self._header = header
@@ -313,9 +323,10 @@ class ThoughtSeparator:
         self._is_over = bool(self.answer.strip() or self.thought.strip())
 
     def _switch(self, closing: bool, is_certain: bool = False) -> bool:
-        """Begin or end reasoning; return False if a mark may not do so at this position.
+        """Begin or end reasoning, and return True if that is allowed.
 
-        With `is_certain`, a special token says so, and the position is not checked.
+        The result is False if a mark may not do so at this position. With `is_certain`, a special
+        token says so, and the position is not checked.
         """
         if closing and not self.is_in_reasoning:
             if not is_certain and self.answer.lstrip().startswith(JSON_STARTS):
@@ -337,7 +348,10 @@ class ThoughtSeparator:
         return True
 
     def _take_answer_as_thought(self, is_certain: bool) -> None:
-        """Treat the answer so far as reasoning, after a closing mark without an opening one."""
+        """Treat the answer so far as reasoning.
+
+        This follows a closing mark without an opening one.
+        """
         if self.answer.strip() or not is_certain:
             self.starts_in_reasoning = not self.thought
         self.thought += self.answer

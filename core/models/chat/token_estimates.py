@@ -76,5 +76,8 @@ def min_word_tokens(word: str) -> int:
 
 
 def estimate_tokens(messages: Messages) -> int:
-    """Estimate the tokens of messages, with 4 per message and 4 in all for the chat template."""
+    """Estimate the tokens of messages, including the chat template.
+
+    The template counts 4 tokens per message, and 4 in all.
+    """
     return 4 + sum(4 + estimate_text_tokens(message.get("content", "")) for message in messages)

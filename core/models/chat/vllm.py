@@ -56,9 +56,9 @@ def find_program() -> str | None:
 
 
 def unavailable_reason() -> str | None:
-    """Return why vLLM cannot run on this computer, with a remedy, or None if it can.
+    """Return why vLLM cannot run on this computer, with a remedy.
 
-    HOPSCOPE_VLLM_CPU=1 allows running without a graphics card.
+    The result is None if it can. HOPSCOPE_VLLM_CPU=1 allows running without a graphics card.
     """
     if find_program() is None:
         setting = os.environ.get(VLLM_PROGRAM_VARIABLE)
@@ -129,9 +129,10 @@ class ServerEndpoint:
 
 
 class VLLMServer:
-    """The vLLM server of a base model, whose process is started and stopped as needed.
+    """The vLLM server of a base model.
 
-    Adapters of the model share it. Safe to use from several threads.
+    Its process is started and stopped as needed. Adapters of the model share it. Safe to use from
+    several threads.
     """
 
     def __init__(self, name: str):
@@ -181,10 +182,10 @@ class VLLMServer:
             self._stop()
 
     def diagnose_failure(self, endpoint: ServerEndpoint | None) -> str:
-        """Return a sentence on the end of the server at an endpoint; empty if it still works.
+        """Return a sentence on the end of the server at an endpoint.
 
-        A server that runs but no longer answers is stopped. The call may wait for an answer to a
-        health check.
+        The result is empty if the server still works. A server that runs but no longer answers is
+        stopped. The call may wait for an answer to a health check.
         """
         process = self._process
         if process is not None and endpoint == self._endpoint and not process.has_crashed():

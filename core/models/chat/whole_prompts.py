@@ -74,10 +74,11 @@ class WholePrompts:
 
 
 def shorten_prompt(messages: Messages) -> Messages | None:
-    """Return the messages with one of them shortened at its end; None if all are too short.
+    """Return the messages with one of them shortened at its end.
 
-    The first message that is long enough is shortened, except that of the system: servers cut the
-    oldest messages first. The removed words have at least `MIN_REMOVED_TOKENS`.
+    The result is None if all are too short. The first message that is long enough is shortened,
+    except that of the system: servers cut the oldest messages first. The removed words have at
+    least `MIN_REMOVED_TOKENS`.
 
     >>> from core.models.chat.whole_prompts import shorten_prompt
     >>> system = {"role": "system", "content": "Answer."}
@@ -92,7 +93,11 @@ def shorten_prompt(messages: Messages) -> Messages | None:
 
 
 def _before_last_words(text: str) -> str:
-    """Return a text without words of `MIN_REMOVED_TOKENS` at its end; empty if it has no others."""
+    """Return a text without some words at its end.
+
+    The removed words have at least `MIN_REMOVED_TOKENS`. The result is empty if there are no
+    others.
+    """
     removed_tokens = 0
     for word in reversed(list(WORD_LETTERS.finditer(text))):
         removed_tokens += min_word_tokens(word[0])

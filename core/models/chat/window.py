@@ -146,10 +146,10 @@ class Window(Slots):
 
     @contextmanager
     def limit_to_single_speed(self) -> Iterator[None]:
-        """Limit concurrent requests within the block, to keep replies as fast as a single one.
+        """Limit concurrent requests within the block, for undelayed replies.
 
-        This is for comparing the durations of methods. The limit is measured anew, and larger ones
-        are not tried later.
+        Replies are then as fast as a single one. This is for comparing the durations of methods.
+        The limit is measured anew, and larger ones are not tried later.
         """
         with self._lock:
             self._n_single_speed += 1
@@ -166,7 +166,9 @@ class Window(Slots):
 
     @contextmanager
     def hold_slot(self, watch: Watch = NO_WATCH, first: bool = False) -> Iterator[WindowSlot]:
-        """Hold a slot of the window within the block, as soon as one is free.
+        """Hold a slot of the window within the block.
+
+        The block begins as soon as a slot is free.
 
         Parameters
         ----------
@@ -202,7 +204,10 @@ class Window(Slots):
             self._shrink(max(1, self._at_work // 2))
 
     def _shrink(self, limit: int) -> None:
-        """Shrink the window to `limit`, and let it grow by only an eighth the next time."""
+        """Shrink the window to `limit`.
+
+        The next time, it grows by only an eighth.
+        """
         self._hold_windows = min(WINDOW.max_hold_windows, 2 * self._hold_windows)
         self._has_shrunk = True
         self._limit = limit
@@ -226,7 +231,10 @@ class Window(Slots):
         return min(self.check_seconds, pause) if pause > 0 else self.check_seconds
 
     def _report_reply(self, epoch: object, seconds: float) -> None:
-        """Count a reply, and evaluate it if its request was sent in the current measurement."""
+        """Count a reply, and evaluate it for the current measurement.
+
+        It is evaluated only if its request was sent in this measurement.
+        """
         with self._lock:
             self.reply_count += 1
             if epoch is self._epoch and not self._fixed_limit:
@@ -245,7 +253,7 @@ class Window(Slots):
         self._first_send = now if self._first_send is None and by > 0 else self._first_send
 
     def _record_reply(self, seconds: float) -> None:
-        """Record a reply to a request of this measurement, and decide if there are enough.
+        """Record a reply of this measurement, and decide if there are enough.
 
         After as many replies as the window has slots, it may grow at once. After twice as many, it
         grows or shrinks.
@@ -264,9 +272,10 @@ class Window(Slots):
             self._climb(self._measure())
 
     def _measure(self) -> _Level:
-        """Measure the window by its replies, without the first window full if there are more.
+        """Measure the window by its replies.
 
-        Replies per second follow from running requests and their duration, by Little's law.
+        The first window full of replies is left out if there are more. Replies per second follow
+        from running requests and their duration, by Little's law.
         """
         seconds = fmean(self._reply_seconds[self._limit :] or self._reply_seconds)
         # Excludes requests that were sent when the window was larger.
@@ -284,7 +293,10 @@ class Window(Slots):
         return self._mean_at_work() >= WINDOW.full_fraction * self._limit
 
     def _grow_early(self) -> None:
-        """Grow if replies are no slower than with the smaller window, or if there was none."""
+        """Grow if replies are no slower than with the smaller window.
+
+        The window also grows if there was no smaller one.
+        """
         level = self._measure()
         if (
             self._previous_level is None

@@ -1,8 +1,8 @@
-"""Forward pass of a BERT encoder over texts of equal length, by OpenVINO or torch.
+"""Forward pass of a BERT encoder over texts of equal length.
 
-All texts of a batch have the same number of tokens. There is thus no padding of texts and no
-attention mask, and the vectors of a text do not depend on the other texts. `TorchForward` has one
-exception, if memory runs out.
+OpenVINO or torch computes it. All texts of a batch have the same number of tokens. There is thus no
+padding of texts and no attention mask, and the vectors of a text do not depend on the other texts.
+`TorchForward` has one exception, if memory runs out.
 """
 
 from __future__ import annotations
@@ -185,11 +185,12 @@ class OpenVINOForward:
 
 
 class TorchForward:
-    """A forward pass with torch, in half precision on a graphics card if there is one.
+    """A forward pass with torch.
 
-    Batches are filled to `max_batch_texts` rows with copies of the first row, since the last digits
-    of torch's results depend on the number of rows. If memory runs out, smaller batches are read,
-    and these digits may differ.
+    If there is a graphics card, the pass runs there in half precision. Batches are filled to
+    `max_batch_texts` rows with copies of the first row, since the last digits of torch's results
+    depend on the number of rows. If memory runs out, smaller batches are read, and these digits may
+    differ.
 
     Parameters
     ----------

@@ -76,10 +76,11 @@ class ComputeMode:
 
     @property
     def identity(self) -> str:
-        """A text for cache keys that changes if the last digits of computed vectors may change.
+        """A text for cache keys that changes if vectors may change.
 
-        It contains versions, precision, processor and, for torch, the device and the number of
-        threads, among which torch divides sums.
+        It changes even if only the last digits of computed vectors may. It contains versions,
+        precision, processor and, for torch, the device and the number of threads, among which torch
+        divides sums.
         """
         torch_settings = f" {thread_count()} threads {device()}" if self.program == "torch" else ""
         return f"{package_versions(self.program)} {self.precision}{torch_settings} {processor()}"
@@ -192,8 +193,9 @@ def choose_mode(backend: str = "auto", precision: str | None = None) -> ComputeM
 
 
 def _automatic_mode(precision: str | None) -> ComputeMode:
-    """Return torch on a graphics card, else the fastest measured mode, else an installed program.
+    """Return the compute mode of this computer.
 
+    It is torch on a graphics card, else the fastest measured mode, else an installed program.
     Measurements are used only if no precision is given.
     """
     has_card = has_graphics_card() and ComputeMode("torch", "").is_installed and device() != "cpu"

@@ -248,7 +248,10 @@ class JointReader:
         return None
 
     def _next_request(self) -> _Request | None:
-        """Return the request with the fewest texts, or every second time the next in rotation."""
+        """Return the request that is served next.
+
+        It is the one with the fewest texts, or every second time the next in rotation.
+        """
         with self._condition:
             self._takes_fewest = not self._takes_fewest
             if not self._requests:
@@ -258,7 +261,10 @@ class JointReader:
             return min(self._requests, key=lambda request: sum(map(len, request.waiting.values())))
 
     def _take_texts(self, request: _Request, size: int) -> tuple[list[str], np.ndarray] | None:
-        """Take the shortest texts of a request, and others of their length, out of the queue."""
+        """Take the shortest texts of a request out of the queue.
+
+        Other texts of their length are taken too.
+        """
         with self._condition:
             texts = self._begin_shortest(request, size)
             if request in self._requests:  # goes to the end of the queue
@@ -289,7 +295,10 @@ class JointReader:
         return begun_texts
 
     def _begin_text(self, text: str, requester: _Request) -> bool:
-        """Mark a text as running; return whether it still must be encoded for its requester."""
+        """Mark a text as running; return whether to encode it.
+
+        It must be encoded if it is neither done nor running, and its requester still waits for it.
+        """
         entry = self._texts.get(text)
         if entry is None or entry.is_running or requester not in entry.requests:
             return False

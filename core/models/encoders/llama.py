@@ -1,4 +1,7 @@
-"""A language model in a GGUF file as an encoder, by the mean of its last hidden states."""
+"""A language model in a GGUF file as an encoder.
+
+A vector is the mean of the last hidden states.
+"""
 
 from __future__ import annotations
 

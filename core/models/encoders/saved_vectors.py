@@ -1,4 +1,4 @@
-"""Vectors of texts on disk, shared by all processes that use the same Hopscope folder.
+"""Vectors of texts on disk, for all processes of a Hopscope folder.
 
 They save the time of encoding the same texts again, in later sessions and builds. The vectors are
 in half precision, and the least recently used are removed first.
@@ -131,9 +131,10 @@ class VectorFile:
         self._is_usable = limit > 0  # false also once the file could not be opened
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, tuple[np.ndarray, float]]:
-        """Return the saved vectors of keys, float16 [d], each with the seconds it took to compute.
+        """Return the saved vectors of keys, with their computing times.
 
-        Keys without a vector are left out.
+        Each is a vector, float16 [d], and the seconds it took to compute. Keys without a vector are
+        left out.
         """
 
         def find_rows(db: SqliteDatabase) -> dict[bytes, tuple[np.ndarray, float]]:
@@ -275,9 +276,10 @@ class VectorFile:
         db.execute("vacuum")
 
     def _run_safely(self, work: Callable[[SqliteDatabase], T]) -> T | None:
-        """Return the result of `work` on the database; None if the file cannot be used.
+        """Return the result of `work` on the database.
 
-        Sets `note` in that case, unless another process is just writing to the file.
+        The result is None if the file cannot be used. Sets `note` in that case, unless another
+        process is just writing to the file.
         """
         if not self._is_usable:
             return None
@@ -373,9 +375,10 @@ class SavedVectors:
         self._prefix = hashlib.blake2b(identity.encode() + b"\0", digest_size=16)
 
     def find(self, texts: Sequence[str]) -> dict[str, tuple[np.ndarray, float]]:
-        """Return the saved vectors of texts, float16 [d], each with the seconds it took to compute.
+        """Return the saved vectors of texts, with their computing times.
 
-        Texts without a vector are left out.
+        Each is a vector, float16 [d], and the seconds it took to compute. Texts without a vector
+        are left out.
         """
         if not texts:
             return {}

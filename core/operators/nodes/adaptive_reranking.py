@@ -94,7 +94,10 @@ class AdaptiveRerank(Operator):
 
 @dataclass
 class _BatchScorer:
-    """Scorer of batches of nodes; its `state` collects the hidden states of all nodes read."""
+    """Scorer of batches of nodes.
+
+    Its `state` collects the hidden states of all nodes read.
+    """
 
     state: State
     model: str

@@ -1,4 +1,7 @@
-"""Operator that returns the chunks of the retrieved nodes of a corpus graph, best node first."""
+"""Operator that returns the chunks of a corpus graph's retrieved nodes.
+
+The chunks of the best node come first.
+"""
 
 from __future__ import annotations
 

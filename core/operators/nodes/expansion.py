@@ -134,7 +134,10 @@ class SimilarityCache:
 
 
 def cached_similarity(graph: KnowledgeGraph, index: VectorIndex, vector: np.ndarray) -> Similarity:
-    """Return the similarity function of a question, the same one in each round of a loop."""
+    """Return the similarity function of a question.
+
+    It is the same one in each round of a loop.
+    """
     return graph.derived.get_or_make(
         "likeness", (id(index), vector.tobytes()), lambda: SimilarityCache(index, vector)
     )

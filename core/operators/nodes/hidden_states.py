@@ -23,11 +23,12 @@ STATES_MODEL_HELP = (
 def read_hidden_states(
     state: State, nodes: Sequence[int], model: str, ctx: Context, recorder: Recorder
 ) -> HiddenStates:
-    """Return the hidden states of these nodes and of those read before for the question.
+    """Return the hidden states of these nodes and of earlier ones.
 
-    Only nodes that were not read before are read. The first weights of the reranker's head are
-    already applied to the states, once for each node. These weights are linear, so the result is
-    the same as if they were applied after the smoothing.
+    The earlier ones were read before for the same question. Only nodes that were not read before
+    are read. The first weights of the reranker's head are already applied to the states, once for
+    each node. These weights are linear, so the result is the same as if they were applied after the
+    smoothing.
 
     Parameters
     ----------
@@ -63,6 +64,9 @@ def _reranker_title(ctx: Context, model: str) -> str:
 
 
 def state_rows(hidden: HiddenStates, nodes: Sequence[int]) -> np.ndarray:
-    """Return the rows of some nodes in the hidden states, int64 [n]; all must have been read."""
+    """Return the rows of some nodes in the hidden states.
+
+    They are int64 [n]. All nodes must have been read.
+    """
     rows = {node: row for row, node in enumerate(hidden.nodes)}
     return np.array([rows[node] for node in nodes], np.int64)

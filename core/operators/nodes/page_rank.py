@@ -153,10 +153,11 @@ class SimilarPageRank(Operator):
 
 
 def node_shares(cosines: np.ndarray, seeds: Ranking, everywhere: float) -> np.ndarray:
-    """Return the restart weights of all nodes, float64 [n], not yet scaled to a sum of 1.
+    """Return the restart weights of all nodes.
 
-    A weight is `everywhere` times the cosine scaled to 0 .. 1, plus the score of a seed. If all
-    cosines are equal, they are scaled to 1, as in the published code.
+    They are float64 [n], not yet scaled to a sum of 1. A weight is `everywhere` times the cosine
+    scaled to 0 .. 1, plus the score of a seed. If all cosines are equal, they are scaled to 1, as
+    in the published code.
 
     >>> from core.operators.nodes.page_rank import node_shares
     >>> from core.types import Ranking

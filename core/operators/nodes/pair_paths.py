@@ -92,9 +92,10 @@ class PairPaths(Operator):
 def weighted_paths(
     links: SimpleGraph, source: int, target: int, alpha: float, theta: float
 ) -> list[tuple[float, Walk]]:
-    """Return the simple paths of at most 3 edges between two nodes, each after its weight.
+    """Return the simple paths between two nodes, with their weights.
 
-    `PairPaths` defines the weight. It is rounded to six digits.
+    Paths have at most 3 edges. Each comes after its weight. `PairPaths` defines the weight. It is
+    rounded to six digits.
 
     >>> from core.graph.algorithms.simple_graph import simple_graph
     >>> from core.operators.nodes.pair_paths import weighted_paths
@@ -112,9 +113,10 @@ def weighted_paths(
 
 
 def simple_paths_between(links: SimpleGraph, source: int, target: int) -> Iterator[Walk]:
-    """Yield every simple path of at most 3 edges between two nodes, in a fixed order.
+    """Yield every simple path of at most 3 edges between two nodes.
 
-    A path of 3 edges joins a neighbour of the source with a neighbour of the target.
+    The order is fixed. A path of 3 edges joins a neighbour of the source with a neighbour of the
+    target.
     """
     source_neighbours = links.neighbours(source).tolist()
     target_neighbours = set(links.neighbours(target).tolist())
@@ -132,9 +134,10 @@ def simple_paths_between(links: SimpleGraph, source: int, target: int) -> Iterat
 def edge_flows(
     walks: Sequence[Walk], source: int, target: int, alpha: float, theta: float
 ) -> dict[tuple[int, int], float]:
-    """Return the flow along each edge (node, next node) of some paths, by the rule of `PairPaths`.
+    """Return the flow along each edge of some paths.
 
-    A flow of 1 starts at the source and goes at most three edges far. The target passes nothing on.
+    An edge is (node, next node). The flow follows the rule of `PairPaths`. A flow of 1 starts at
+    the source and goes at most three edges far. The target passes nothing on.
     """
     next_nodes: dict[int, set[int]] = {}
     for walk in walks:

@@ -98,7 +98,7 @@ def replay_loop(
 def node_origins(
     links: SimpleGraph, frames: tuple[Frame, ...]
 ) -> dict[int, tuple[int, int | None, float | None]]:
-    """Return for each node of a loop when and by which neighbour it was added.
+    """Return when and by which neighbour a loop added each node.
 
     Parameters
     ----------

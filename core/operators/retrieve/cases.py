@@ -253,9 +253,9 @@ def _count_votes(
     neighbours: Iterator[tuple[int, float]],
     operator: Any,
 ) -> dict[Chain, float]:
-    """Return the votes of the nearest cases for each chain that starts at the seeds.
+    """Return the votes of the nearest cases for each chain.
 
-    The result is empty if no case may vote. Notes name the voters.
+    The chains start at the seeds. The result is empty if no case may vote. Notes name the voters.
     """
     voters = _choose_voters(state, ctx, cases, neighbours, operator)
     if not voters:
@@ -282,7 +282,10 @@ def _choose_voters(
     neighbours: Iterator[tuple[int, float]],
     operator: Any,
 ) -> list[Voter]:
-    """Return the nearest cases with a chain that leads from the seeds to another node."""
+    """Return the nearest cases with a chain for the seeds.
+
+    The chain leads from the seeds to another node.
+    """
     leads_on: dict[Chain, bool] = {}  # cache, as many cases have the same chain
     voters: list[Voter] = []
     for case, cosine in neighbours:

@@ -137,7 +137,7 @@ class EntityChains:
 
 @dataclass(frozen=True, eq=False)
 class MeetingChains:
-    """A chain from one entity that may meet a chain from another entity at a node.
+    """Two chains from two entities that may meet at a node.
 
     `ends` is empty if they do not meet.
 
@@ -175,7 +175,10 @@ class MeetingChains:
 
     @cached_property
     def front_to_answers(self) -> WalkFront | None:
-        """The walks along the rest of the chain, from the meeting nodes; None if there are none."""
+        """The walks from the meeting nodes along the rest of the chain.
+
+        None if there are none.
+        """
         if not len(self.meeting_nodes):
             return None
         return walk_chain(

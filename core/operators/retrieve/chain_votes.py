@@ -122,7 +122,7 @@ class ChainBallot:
     scores: np.ndarray
 
     def votes(self, best_score: float, close: float, share: float) -> dict[int, tuple[float, int]]:
-        """Return for each end its votes, and the position of the best chain to it.
+        """Return the votes of each end, and its best chain's position.
 
         `best_score` is that of the chains of all entities. `close` and `share` are parameters of
         `ChainVotes`.
@@ -214,7 +214,10 @@ def _rank_paths(
 def _count_votes(
     ballots: Sequence[ChainBallot], operator: ChainVotes
 ) -> tuple[dict[int, float], dict[int, RankedChains]]:
-    """Return the votes of each end over all entities, and each entity's best chain to it."""
+    """Return the votes of each end, and the best chains to it.
+
+    The votes are over all entities. Each entity has one best chain to an end.
+    """
     best_score = max((float(ballot.scores.max()) for ballot in ballots), default=0.0)
     votes: dict[int, float] = defaultdict(float)
     chains_to_end: dict[int, RankedChains] = defaultdict(list)
@@ -231,7 +234,7 @@ def _count_votes(
 def _choose_chains(
     order: Sequence[int], chains_to_end: dict[int, RankedChains], operator: ChainVotes
 ) -> dict[BallotChain, list[int]]:
-    """Return the chains that are walked, each with the ends to which it is walked.
+    """Return the chains to walk, each with the ends to reach.
 
     The ends of `order` get paths one after the other, until there are `keep` paths. At most
     `operator.chains` chains are walked.

@@ -151,7 +151,9 @@ def score_chains(
     rows: Sequence[int],
     price: float,
 ) -> np.ndarray:
-    """Return the similarity of the question and some chains, minus the price of their length.
+    """Return the similarity of the question and some chains.
+
+    The price of their length is subtracted.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
-"""Documents, paths and answers of a finished run, read from a file instead of computed.
+"""Documents, paths and answers that are read from a finished run.
 
-So the results of another program can be compared with Hopscope's methods.
+They come from a file instead of being computed. So the results of another program can be compared
+with Hopscope's methods.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ def _run_names() -> tuple[str, ...]:
 
 
 class FileOperator(Operator):
-    """Base of operators that read a finished run, whose file is part of their cache keys."""
+    """Base of operators that read a finished run.
+
+    The file of the run is part of their cache keys.
+    """
 
     run: str
 

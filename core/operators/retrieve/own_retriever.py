@@ -221,7 +221,10 @@ def with_documents(
 
 
 def _with_prompt(state: State, graph: KnowledgeGraph, text: str) -> State:
-    """Return the state with the prompt `text`, and with tables of the retrieved chunks in it."""
+    """Return the state with the prompt `text`.
+
+    The prompt has tables of the retrieved chunks.
+    """
     assert state.chunks is not None  # written by the caller
     covered = frozenset(covered_chunks(graph, text, state.chunks.items))
     shown_chunks = Ranking("chunk", tuple(row for row in state.chunks.items if row in covered))
@@ -265,7 +268,10 @@ def with_paths(
 
 
 def _declaration_stamp(name: str) -> str:
-    """Return the declaration of a retriever as text for cache keys; empty if there is none."""
+    """Return the declaration of a retriever as text for cache keys.
+
+    It is empty if there is none.
+    """
     try:
         return find_retriever(name).stamp()
     except BadParameter:  # reported when the operator runs
@@ -273,7 +279,10 @@ def _declaration_stamp(name: str) -> str:
 
 
 def _ranking_of_scores(kind: Kind, scores: Mapping[Any, float | None]) -> Ranking:
-    """Return the ranking of the keys of `scores` in their order, with scores if all have one."""
+    """Return the ranking of the keys of `scores`, in their order.
+
+    It has scores if all keys have one.
+    """
     values = tuple(score for score in scores.values() if score is not None)
     has_all = bool(values) and len(values) == len(scores)
     return Ranking(kind, tuple(scores), values if has_all else None)

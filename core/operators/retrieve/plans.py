@@ -175,7 +175,7 @@ def plan_schema(relations: Sequence[str], plans: int, hops: int) -> dict[str, An
 
 
 def parse_plans(reply: str, relations: Sequence[str]) -> tuple[list[Plan], list[str]]:
-    """Return the different plans in a reply, and notes on plans that cannot be used.
+    """Return the different plans in a reply, and notes on unusable ones.
 
     The reply is read as JSON, else line by line with arrows or commas between relations. A suffix
     _reverse is ignored, as a step may follow its relation in either direction.
@@ -196,7 +196,10 @@ def parse_plans(reply: str, relations: Sequence[str]) -> tuple[list[Plan], list[
 
 
 def _read_plans(reply: str) -> list[Plan]:
-    """Return the plans in the JSON of a reply, else in its lines; some may be empty."""
+    """Return the plans in a reply, some of which may be empty.
+
+    They are read from its JSON, else from its lines.
+    """
     parsed = json_reply(reply, ("plans",))
     if parsed is not None and isinstance(parsed.value["plans"], list):
         return [tuple(map(str, plan)) for plan in parsed.value["plans"] if isinstance(plan, list)]
@@ -205,7 +208,10 @@ def _read_plans(reply: str) -> list[Plan]:
 
 
 def _drop_suffixes(plan: Plan, names: set[str]) -> Plan:
-    """Return a plan without the suffix _reverse, except at names that are known with it."""
+    """Return a plan without the suffix _reverse.
+
+    The suffix stays at names that are known with it.
+    """
     return tuple(name if name in names else name.removesuffix("_reverse") for name in plan)
 
 

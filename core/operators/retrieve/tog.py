@@ -208,9 +208,9 @@ class _QuestionWalk:
         )
 
     def _rate_relations(self, chain: Path, start: str) -> Iterator[tuple[float, EntitiesBehind]]:
-        """Yield the score of each of the best relations at a chain's end, and its entities.
+        """Yield the scores of the best relations, with their entities.
 
-        `start` is the name of the node at the end.
+        The relations are at the end of the chain. `start` is the name of the node at the end.
         """
         graph = self.ctx.graph
         steps = graph.steps_from(np.array([chain.end]), self.operator.direction)
@@ -271,9 +271,9 @@ class _QuestionWalk:
         return [(weight * score, steps[position]) for position, score in scores.items()]
 
     def _rate(self, unit: str, start: str, texts: list[str]) -> dict[int, float] | None:
-        """Return the score of each of the best `width` texts, by its position in `texts`.
+        """Return the scores of the best texts by position in `texts`.
 
-        The result is None if the model's reply cannot be read.
+        The best `width` texts have a score. The result is None if the model's reply cannot be read.
 
         Parameters
         ----------

@@ -156,7 +156,10 @@ class TreePaths(Operator):
     def _select_paths(
         self, frontier: list[Path], state: State, ctx: Context, recorder: Recorder
     ) -> tuple[Ranking, Ranking | None]:
-        """Return the kept paths, and the frontier in the model's order if it has one."""
+        """Return the kept paths, and the frontier in the model's order.
+
+        The second result is None if the model has no order.
+        """
         paths = Ranking("path", tuple(frontier))
         follows_code = self.reading == "code"
         if follows_code and len(frontier) <= self.width:
@@ -177,10 +180,11 @@ class TreePaths(Operator):
 
 
 def narrow_choice(choice: Choice, n: int, width: int, rng: np.random.Generator) -> Choice:
-    """Return a choice with `width` of `n` positions, as in the code of LEGO-GraphRAG v1.
+    """Return a choice with `width` of `n` positions.
 
-    If the choice has more, the best by score are kept, or a sample if there are no scores. If it
-    has fewer, the first of the other positions follow, and the result has no scores.
+    This follows the code of LEGO-GraphRAG v1. If the choice has more, the best by score are kept,
+    or a sample if there are no scores. If it has fewer, the first of the other positions follow,
+    and the result has no scores.
     """
     positions, scores = choice.positions, choice.scores
     if len(positions) > width and scores is not None:
@@ -195,7 +199,10 @@ def narrow_choice(choice: Choice, n: int, width: int, rng: np.random.Generator) 
 
 
 def newest_triples(graph, paths: list[Path]) -> list[str]:
-    """Return the newest triple of each path as `A, r, B`, from its head to its tail."""
+    """Return the newest triple of each path as `A, r, B`.
+
+    `A` is its head and `B` its tail.
+    """
     heads, relations, tails = graph.triples(np.array([path.edges[-1] for path in paths]))
     # each name is read once, as many triples share a node
     nodes = np.unique(np.concatenate([heads, tails]))

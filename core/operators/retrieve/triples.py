@@ -94,7 +94,10 @@ class NearestTriples(Operator):
 
 
 def paths_of_triples(graph: KnowledgeGraph, edges: np.ndarray, scores: np.ndarray) -> Ranking:
-    """Return each triple as a path of one step from its head to its tail, with its score."""
+    """Return each triple as a path of one step, with its score.
+
+    The step leads from its head to its tail.
+    """
     heads, _, tails = graph.triples(np.asarray(edges, np.int64))
     rows = zip(heads.tolist(), tails.tolist(), edges.tolist())
     paths = tuple(Path((head, tail), (edge,), (True,)) for head, tail, edge in rows)

@@ -76,9 +76,10 @@ class NeighbourRelations(Operator):
 
 
 class EvidenceChoice(Operator):
-    """Base of operators with which a model chooses at most `keep` of the retrieved items.
+    """Base of operators with which a model chooses retrieved items.
 
-    If `model` is a language model and none may be asked, the first `keep` items are kept.
+    At most `keep` items are chosen. If `model` is a language model and none may be asked, the first
+    `keep` items are kept.
     """
 
     stage = "refine"

@@ -202,9 +202,10 @@ def similarity_edges(graph: KnowledgeGraph) -> np.ndarray:
 
 
 def _passages_of_entities(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray]:
-    """Return the pairs of a passage and an entity of a fact that the passage states.
+    """Return the pairs of a passage and an entity of its facts.
 
-    The pairs are two aligned arrays: rows of passages, and entities. Each pair occurs once.
+    The facts are those that the passage states. The pairs are two aligned arrays: rows of passages,
+    and entities. Each pair occurs once.
     """
     facts = facts_of(graph)
     rows = chunks_of(graph, "edges")

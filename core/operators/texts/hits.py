@@ -204,9 +204,9 @@ def hits_within_budget(
 
 
 def missing_reports_note(graph: Any, hits: Ranking) -> list[str]:
-    """Return a list with one note on the communities without a report, if there are any.
+    """Return a list with one note on communities without a report.
 
-    Prompts show the names of the members of such a community.
+    The list is empty if there are none. Prompts show the names of the members of such a community.
     """
     table = graph.columns.communities
     n_missing = sum(not table.text("report", row) for row in hits.items) if table is not None else 0
@@ -219,7 +219,10 @@ def missing_reports_note(graph: Any, hits: Ranking) -> list[str]:
 
 
 def best_names(graph: Any, ranking: Ranking) -> str:
-    """Return the names and scores of the best hits, for a note; empty without hits."""
+    """Return the names and scores of the best hits, for a note.
+
+    The text is empty without hits.
+    """
     first_hits = ranking.head(MAX_HITS_NAMED)
     scores = [first_hits.score(index) for index in range(len(first_hits))]
     return "; ".join(

@@ -1,6 +1,7 @@
-"""Operators that merge the hits of two searches, or cut hits to a token budget.
+"""Operators that merge the hits of two searches, or cut hits.
 
-The in-depth analysis is the paper "In-depth Analysis of Graph-based RAG in a Unified Framework".
+Hits are cut to a token budget. The in-depth analysis is the paper "In-depth Analysis of Graph-based
+RAG in a Unified Framework".
 """
 
 from __future__ import annotations
@@ -165,11 +166,17 @@ def merge_rankings(first: Ranking | None, second: Ranking | None, order: str) ->
 
 
 def score_by_position(kind, items: Iterable[int]) -> Ranking:
-    """Rank items in their order, each once, with the scores 1, 1/2, 1/3 and so on."""
+    """Rank items in their order, each once.
+
+    The scores are 1, 1/2, 1/3 and so on.
+    """
     unique = tuple(dict.fromkeys(items))
     return Ranking(kind, unique, tuple(1.0 / rank for rank in range(1, len(unique) + 1)))
 
 
 def interleave_lists(*lists: Sequence[int]) -> list[int]:
-    """Return the first item of each list, then the second of each, and so on."""
+    """Return the items of some lists in turn.
+
+    The first item of each list comes first, then the second of each, and so on.
+    """
     return [item for item in chain.from_iterable(zip_longest(*lists)) if item is not None]

@@ -113,10 +113,10 @@ class MissingEvidence(Operator):
 
 
 def chunk_neighbour_lookup(graph: KnowledgeGraph):
-    """Return a function that lists the chunks linked to a chunk in the passage graph.
+    """Return a function that lists the chunks linked to a chunk.
 
-    Chunks are rows of the graph's table of chunks, in ascending order. The list is empty for a
-    chunk that is no node of the graph.
+    The links are those of the passage graph. Chunks are rows of the graph's table of chunks, in
+    ascending order. The list is empty for a chunk that is no node of the graph.
     """
     row_by_node: dict[int, int] = graph.derived.get_or_make(
         "rows of nodes", None, lambda: chunk_nodes(graph, range(graph.n_nodes))

@@ -187,16 +187,20 @@ class EndpointNodes(Operator):
 
 
 def relation_scores(relations: Ranking) -> tuple[float, ...]:
-    """Return the scores of relations; without scores they are 0, -1, -2 and so on."""
+    """Return the scores of relations.
+
+    Without scores they are 0, -1, -2 and so on.
+    """
     if relations.scores is not None:
         return relations.scores
     return tuple(float(-rank) for rank in range(len(relations)))
 
 
 def endpoint_degrees(graph: KnowledgeGraph, edges: np.ndarray) -> np.ndarray:
-    """Return for each edge the sum of the degrees of its two nodes, float64 [n].
+    """Return for each edge the sum of its nodes' degrees.
 
-    The edge's weight is added as a fraction below 1, so it only orders edges of equal degrees.
+    The sums are float64 [n]. The edge's weight is added as a fraction below 1, so it only orders
+    edges of equal degrees.
     """
     heads, _, tails = graph.triples(edges)
     degrees = graph.degrees(heads) + graph.degrees(tails)

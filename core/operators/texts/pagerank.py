@@ -289,6 +289,9 @@ def _scores_by_node(ranking: Ranking | None, graph: KnowledgeGraph) -> np.ndarra
 
 
 def _scaled_to_one(values: np.ndarray) -> np.ndarray:
-    """Return values scaled to a sum of 1, after negative ones became 0; zeros if all are 0."""
+    """Return values scaled to a sum of 1.
+
+    Negative values become 0 before. The result is zeros if all values are 0.
+    """
     values = np.maximum(values, 0.0)
     return values / values.sum() if values.any() else values

@@ -168,7 +168,10 @@ class ExtractKeywords(Operator):
 
 
 def _request_keywords(role: str, text: str, ctx: Context, recorder: Recorder) -> Keywords | None:
-    """Return the keywords that a language model names, or None if there is no readable reply."""
+    """Return the keywords that a language model names.
+
+    The result is None if there is no readable reply.
+    """
     keyword_lists = _request_lists(role, "keywords", ("high", "low"), text, ctx, recorder)
     if keyword_lists is None:
         return None
@@ -182,9 +185,10 @@ def _request_keywords(role: str, text: str, ctx: Context, recorder: Recorder) ->
 
 
 def _keywords_of_words(text: str, ctx: Context) -> Keywords:
-    """Return the names in a text as low keywords, the other content words as high.
+    """Return the names in a text as low keywords.
 
-    In a graph of documents the content words are the low keywords too.
+    The other content words are the high keywords. In a graph of documents the content words are the
+    low keywords too.
     """
     low = vocabulary_names(text, ctx)
     high = tuple(dict.fromkeys(_words_without_names(text, low, ctx)))[:MAX_NAMES]
@@ -228,9 +232,10 @@ def find_names(text: str, source: str, ctx: Context, recorder: Recorder) -> tupl
 
 
 def vocabulary_names(text: str, ctx: Context) -> tuple[str, ...]:
-    """Return the names of nodes that a text mentions, in the order of the text.
+    """Return the names of nodes that a text mentions.
 
-    The result is empty if the nodes are documents, which have ids instead of names.
+    They are in the order of the text. The result is empty if the nodes are documents, which have
+    ids instead of names.
     """
     if not ctx.graph.n_nodes or has_chunk_nodes(ctx.graph):
         return ()
@@ -241,10 +246,10 @@ def vocabulary_names(text: str, ctx: Context) -> tuple[str, ...]:
 def _request_lists(
     role: str, prompt: str, fields: tuple[str, ...], text: str, ctx: Context, recorder: Recorder
 ) -> dict[str, Any] | None:
-    """Ask a language model for lists of texts, and return them by field, each text once.
+    """Ask a language model for lists of texts.
 
-    `prompt` is the name of the prompt. The result is None if no model may be asked or the reply
-    cannot be read. A note says why.
+    They are returned by field, each text once. `prompt` is the name of the prompt. The result is
+    None if no model may be asked or the reply cannot be read. A note says why.
     """
     substitute = "the question's own words were taken, those that the graph names first"
     if skips_model_call(ctx, recorder, substitute):

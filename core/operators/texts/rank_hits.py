@@ -1,4 +1,7 @@
-"""Operator that reranks hits by a model, such as a cross-encoder or a language model."""
+"""Operator that reranks hits by a model.
+
+The model is for example a cross-encoder or a language model.
+"""
 
 from __future__ import annotations
 

@@ -151,7 +151,9 @@ def _incident_edges(graph: Graph, nodes: np.ndarray, alike: bool) -> np.ndarray:
 def _chunk_score_sums(
     rows: IdLists, edges: np.ndarray, scores: np.ndarray, n: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each chunk the sum of its edges' scores, and whether it has any of them.
+    """Return for each chunk the sum of its edges' scores.
+
+    A flag is true if a chunk has any of the edges.
 
     Parameters
     ----------

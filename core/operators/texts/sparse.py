@@ -43,7 +43,10 @@ class WordHits(Operator):
     def _search(
         self, state: State, ctx: Context, recorder: Recorder, candidates: Sequence[int] | None
     ) -> Ranking:
-        """Return the best hits among the candidate ids; None stands for all items of the graph."""
+        """Return the best hits among the candidate ids.
+
+        None stands for all items of the graph.
+        """
         kind = KIND_BY_FIELD[self.field]
         item_kind: ItemKind = self.field  # type: ignore[assignment]
         if not count_items(ctx.graph, item_kind):
@@ -120,9 +123,10 @@ class SparseNodes(WordHits):
 
 
 def word_search(graph: Any, kind: ItemKind, by: str, watch: Watch = NO_WATCH) -> WordSearch:
-    """Return the function that scores all chunks or nodes of a graph for a query.
+    """Return a function that scores a graph's items for a query.
 
-    `by` is one of `WORD_WEIGHTINGS`. The index behind it is made once for each graph.
+    It scores all chunks or all nodes. `by` is one of `WORD_WEIGHTINGS`. The index behind it is made
+    once for each graph.
     """
     index = postings(graph, kind, watch)
     return index.bm25 if by == "bm25" else index.tfidf

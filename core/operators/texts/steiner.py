@@ -95,7 +95,10 @@ class SteinerSubgraph(Operator):
         )
 
     def _edge_prizes(self, relations: Ranking | None) -> tuple[dict[int, float], float]:
-        """Return the prizes of relations by id, and the cost of an edge before its prize."""
+        """Return the prizes of relations by id, and the edge cost.
+
+        The cost is that of an edge before its prize is subtracted.
+        """
         if relations is None or not len(relations) or not self.relations:
             return {}, self.cost
         edge_scores = relation_scores(relations)
@@ -120,10 +123,11 @@ def steiner_tree(
     cost: float,
     watch: Watch = NO_WATCH,
 ):
-    """Return the node ids and the edge ids of the tree among `nodes`, both ascending.
+    """Return the node ids and the edge ids of the tree.
 
-    The solver takes prizes of nodes only. An edge with a prize above its cost is therefore replaced
-    by a virtual node with the difference as prize, and by links without cost to both ends.
+    The tree is among `nodes`. Both results are ascending. The solver takes prizes of nodes only. An
+    edge with a prize above its cost is therefore replaced by a virtual node with the difference as
+    prize, and by links without cost to both ends.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""Operator that writes the retrieved hits as prompt tables, each within a budget of tokens."""
+"""Operator that writes the retrieved hits as prompt tables.
+
+Each table stays within a budget of tokens.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +105,10 @@ def row_texts(graph: KnowledgeGraph, kind: str, ids: Sequence[int]) -> list[str]
 
 
 def _table(graph: KnowledgeGraph, hits: Ranking, budget: int) -> ContextTable:
-    """Return the table of the first hits that fit, without columns that are empty in all rows."""
+    """Return the table of the first hits that fit.
+
+    Columns that are empty in all rows are left out.
+    """
     header, rows = _ROWS_BY_KIND[hits.kind](graph, hits.items)
     n_shown = count_fitting_texts([" ".join(row) for row in rows], budget)
     columns = [column for column in range(len(header)) if any(row[column] for row in rows)]
@@ -116,7 +122,10 @@ def _table(graph: KnowledgeGraph, hits: Ranking, budget: int) -> ContextTable:
 
 
 def _column_texts(table: Table | None, name: str, ids: Sequence[int]) -> list[str]:
-    """Return a column of a graph's table, with empty texts if the graph has no such table."""
+    """Return a column of a graph's table.
+
+    Its texts are empty if the graph has no such table.
+    """
     return [""] * len(ids) if table is None else table.texts(name, ids)
 
 

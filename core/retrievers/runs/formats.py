@@ -79,12 +79,15 @@ class RunKeys:
 
 
 def _never_fits(row: Row) -> bool:
-    """Return False, as no object has the format of a TREC run, which is made of lines."""
+    """Return False, as a TREC run has no objects.
+
+    It is made of lines.
+    """
     return False
 
 
 def _no_rows(rows: Iterable[Row]) -> Iterator[RunRow]:
-    """Return no rows, as the lines of a TREC run are read by `read_run` instead."""
+    """Return no rows, as `read_run` reads the lines of TREC runs."""
     return iter(())
 
 
@@ -114,7 +117,10 @@ def _by_keys(keys: RunKeys) -> Callable[[Iterable[Row]], Iterator[RunRow]]:
 
 
 def _has_keys(*required: str, any_of: Sequence[str] = ()) -> Callable[[Row], bool]:
-    """Return a function that tests for all required keys and, if given, one of `any_of`."""
+    """Return a function that tests for all required keys.
+
+    If `any_of` is given, one of these keys must be there too.
+    """
 
     def fits(row: Row) -> bool:
         has_any = not any_of or any(key in row for key in any_of)
@@ -206,7 +212,10 @@ GENERIC_ROW_KEYS = RunKeys(
 
 
 def _is_generic_row(row: Row) -> bool:
-    """Return whether an object has a question or its id, and documents, paths or an answer."""
+    """Return whether an object has a question and a result.
+
+    The question may be an id. A result is documents, paths or an answer.
+    """
     result_keys = (*CONTEXT_KEYS, *CONTEXT_ID_KEYS, *ANSWER_KEYS, *PATH_KEYS)
     has_question = any(key in row for key in (*QUESTION_KEYS, *ID_KEYS))
     return has_question and any(key in row for key in result_keys)
@@ -323,7 +332,10 @@ class ParsedRun:
 
 
 def format_title(format: str) -> str:
-    """Return the title of a format, or the name itself if the format is unknown."""
+    """Return the title of a format.
+
+    It is the name itself if the format is unknown.
+    """
     return FORMATS[format].title if format in FORMATS else format
 
 
@@ -389,7 +401,10 @@ def _is_trec(file: FileSource) -> bool:
 
 
 def format_of_rows(rows: Sequence[Row]) -> str:
-    """Return the first format that fits the first of some objects; empty if none does."""
+    """Return the first format that fits the first of some objects.
+
+    The result is empty if none does.
+    """
     if not rows:
         return ""
     return next((key for key, form in FORMATS.items() if form.fits(rows[0])), "")

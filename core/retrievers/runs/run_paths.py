@@ -32,7 +32,7 @@ TRIPLE_KEYS = (
 
 
 def paths_in(row: Mapping[str, Any]) -> tuple[tuple[TextPath, ...], int]:
-    """Return the paths of a row, and the number of entries that are no path.
+    """Return the paths of a row, and the number of other entries.
 
     The paths are under the first of `PATH_LIST_KEYS` that has some. Otherwise they are the lines
     that the prompt shows under “Reasoning Paths:” or “Triplets:”. Each path is returned once.
@@ -65,7 +65,10 @@ def paths_in(row: Mapping[str, Any]) -> tuple[tuple[TextPath, ...], int]:
 
 
 def _prompt_lines(row: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines below the heading of paths in a prompt, up to a blank line."""
+    """Yield the lines below the heading of paths in a prompt.
+
+    They end at a blank line.
+    """
     for text in (row[key] for key in PROMPT_KEYS if isinstance(row.get(key), str)):
         heading = PATHS_HEADING.search(text)
         if heading:
@@ -105,7 +108,10 @@ def _object_paths(entry: Mapping[str, Any]) -> Iterator[TextPath]:
 
 
 def _list_paths(entry: list[Any]) -> Iterator[TextPath]:
-    """Yield the paths of a list of paths, or the one of a list of names."""
+    """Yield the paths in a list of paths or of names.
+
+    A list of names is one path.
+    """
     if entry and all(isinstance(part, (list, Mapping)) for part in entry):
         paths: list[TextPath] = []
         for part in entry:
@@ -131,7 +137,10 @@ def _are_steps(paths: Sequence[TextPath]) -> bool:
 
 
 def _path(parts: list[Any], score: float | None = None) -> Iterator[TextPath]:
-    """Yield the path of names that alternate entities and relations; none if they do not."""
+    """Yield the path of names that alternate entities and relations.
+
+    There is none if the names do not alternate.
+    """
     names = [" ".join(part.split()) if isinstance(part, str) else "" for part in parts]
     if (
         len(names) % 2

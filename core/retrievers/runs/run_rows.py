@@ -118,9 +118,10 @@ def parse_text(text: str) -> Any:
 
 
 def list_in(value: Any) -> list[Any]:
-    """Return a value as a list, also the list that a text in JSON or Python holds.
+    """Return a value as a list.
 
-    Any other value becomes a list of one. None and an empty text give an empty list.
+    A list may also be written in a text, in JSON or Python. Any other value becomes a list of one.
+    None and an empty text give an empty list.
     """
     if isinstance(value, str) and value.lstrip().startswith("["):
         value = parse_text(value)
@@ -168,7 +169,10 @@ def _document(entry: Any, id: str, score: float | None) -> ReplyDocument | None:
 
 
 def _document_of_object(entry: Mapping[str, Any], id: str, score: float | None) -> ReplyDocument:
-    """Return the document of an object by the usual keys, also those of its `metadata`."""
+    """Return the document of an object by the usual keys.
+
+    Those of its `metadata` are used too.
+    """
     fields = entry["document"] if isinstance(entry.get("document"), Mapping) else entry
     metadata = fields.get("metadata")
     if isinstance(metadata, str):
@@ -183,7 +187,10 @@ def _document_of_object(entry: Mapping[str, Any], id: str, score: float | None) 
 
 
 def _first_text(levels: Iterable[Mapping[str, Any]], keys: Sequence[str]) -> str:
-    """Return the first text under some keys of some objects; empty if there is none."""
+    """Return the first text under some keys of some objects.
+
+    It is empty if there is none.
+    """
     for fields in levels:
         for key in keys:
             text = text_in(fields.get(key)).strip()
@@ -202,7 +209,10 @@ def _first_score(levels: Iterable[Mapping[str, Any]]) -> float | None:
 
 
 def to_number(value: Any) -> float | None:
-    """Return a number, also one written as text; None if the value is no finite number."""
+    """Return a number, also one written as text.
+
+    The result is None if the value is no finite number.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

@@ -1,7 +1,7 @@
-"""Store of finished runs in the user's folder, which finds the row of a question.
+"""Store of finished runs in the user's folder.
 
-Each run belongs to one source, a graph or a corpus. Methods and evaluations use the rows in place
-of a retrieval.
+It finds the row of a question. Each run belongs to one source, a graph or a corpus. Methods and
+evaluations use the rows in place of a retrieval.
 """
 
 from __future__ import annotations
@@ -286,9 +286,10 @@ def _save(run: FileRun, rows: Sequence[RunRow]) -> None:
 
 @lru_cache(maxsize=512)
 def _find_row(name: str, digest: str, id: str, text: str) -> RunRow | None:
-    """Return the first row with a question's text, or else with its id and no text.
+    """Return the first row with a question's text.
 
-    The digest is a key of the cache, as a run of this name may be replaced by another one.
+    Without one, it is the first row with its id and no text. The digest is a key of the cache, as a
+    run of this name may be replaced by another one.
     """
     file = _file()
     packed_rows = file.query(
@@ -327,7 +328,10 @@ def _relevant(qrels: str | Path, source: AnswerSource) -> dict[str, tuple[str, .
 
 
 def _with_gold(rows: Iterable[RunRow], qrels: Mapping[str, tuple[str, ...]]) -> list[RunRow]:
-    """Return the rows with the judged documents, and a row for each judged question without one."""
+    """Return the rows with the judged documents.
+
+    Each judged question without a row gets one.
+    """
     judged_rows = [replace(row, gold=qrels.get(row.id, ())) for row in rows]
     row_ids = {row.id for row in judged_rows}
     missing_rows = [RunRow(id, gold=gold) for id, gold in qrels.items() if id not in row_ids]
@@ -382,9 +386,10 @@ def _known_questions(source: AnswerSource) -> tuple[Question, ...]:
 
 
 def _match_rows(rows: Iterable[RunRow], questions: Iterable[Question]) -> tuple[list[RunRow], int]:
-    """Add the text of the question to each row with an id alone, and return all rows.
+    """Add the question's text to each row with an id alone.
 
-    The second result is the number of rows with results whose question is in `questions`.
+    All rows are returned. The second result is the number of rows with results whose question is in
+    `questions`.
     """
     by_id: dict[str, Question] = {}
     texts: set[str] = set()

@@ -112,7 +112,10 @@ def _last_documents(spans: Sequence[_Span]) -> tuple[ReplyDocument, ...]:
 
 
 def _root_answer(root: _Span | None) -> str:
-    """Return the output of the root span; empty for a retrieval, whose output are documents."""
+    """Return the output of the root span.
+
+    The result is empty for a retrieval, whose output are documents.
+    """
     return root.answer if root is not None and root.kind not in RETRIEVAL_SPAN_KINDS else ""
 
 
@@ -132,13 +135,19 @@ def _spans(row: Mapping[str, Any]) -> Iterator[_Span]:
 
 
 def _objects(row: Mapping[str, Any], *keys: str) -> list[Mapping[str, Any]]:
-    """Return the objects in the first list under some keys; empty if there is no list."""
+    """Return the objects in the first list under some keys.
+
+    The result is empty if there is no list.
+    """
     items: list[Any] = next((row[key] for key in keys if isinstance(row.get(key), list)), [])
     return [item for item in items if isinstance(item, Mapping)]
 
 
 def _span(row: Mapping[str, Any]) -> _Span:
-    """Return the span of an object, as OTLP, Phoenix or the console exporter writes it."""
+    """Return the span of an object.
+
+    The object is as OTLP, Phoenix or the console exporter writes it.
+    """
     context_field = row.get("context")
     context: Mapping[str, Any] = context_field if isinstance(context_field, Mapping) else {}
     trace = text_in(
@@ -268,9 +277,9 @@ def _observation(row: Mapping[str, Any], trace: str, is_root: bool) -> _Span:
 
 
 def _decode_value(value: Any) -> Any:
-    """Return the value of JSON in a text, as Langfuse 2 writes inputs and outputs.
+    """Return the value of JSON in a text.
 
-    Any other value is returned unchanged.
+    Langfuse 2 writes inputs and outputs as such texts. Any other value is returned unchanged.
     """
     if isinstance(value, str) and value[:1] == value[-1:] == '"':
         with suppress(ValueError):

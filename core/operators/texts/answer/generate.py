@@ -89,17 +89,19 @@ class AnswerFromTables(Operator):
 def tables_of_state(
     state: State, ctx: Context, budgets: dict[str, int]
 ) -> tuple[ContextTable, ...]:
-    """Return the tables of the state, or else tables of all its hits within `budgets`.
+    """Return the tables of the state, or else of its hits.
 
-    `budgets` gives the tokens of each kind of hit; a kind without a budget has no limit.
+    If the state has no tables, they are made of all its hits within `budgets`. `budgets` gives the
+    tokens of each kind of hit; a kind without a budget has no limit.
     """
     return state.tables if state.tables is not None else tables_of(ctx.graph, state, budgets)
 
 
 def prompt_of(question: Question, tables: tuple[ContextTable, ...], template: str = "") -> Prompt:
-    """Return the prompt that shows these tables, with the number of its hits by kind.
+    """Return the prompt that shows these tables.
 
-    `template` is a user's own prompt; if it is empty, Hopscope's prompt is used.
+    It has the number of its hits by kind. `template` is a user's own prompt; if it is empty,
+    Hopscope's prompt is used.
     """
     own_messages = own_prompt(template, TABLE_PLACES) if template else None
     values = {"tables": text_of_tables(tables) or "(nothing was found)", "question": question.text}
@@ -116,10 +118,10 @@ def prompt_of(question: Question, tables: tuple[ContextTable, ...], template: st
 
 
 def shorten_tables(tables: tuple[ContextTable, ...], share: float) -> tuple[ContextTable, ...]:
-    """Return the tables cut to at most `share` of their characters, a fraction below 1.
+    """Return the tables cut to at most `share` of their characters.
 
-    The last row of the longest table is removed again and again, at least once, so that repeated
-    calls come to an end. If there are no rows, no table is returned.
+    `share` is a fraction below 1. The last row of the longest table is removed again and again, at
+    least once, so that repeated calls come to an end. If there are no rows, no table is returned.
     """
     if not any(table.items for table in tables):
         return ()

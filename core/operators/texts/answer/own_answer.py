@@ -1,4 +1,7 @@
-"""Operator that returns the answer of a user's own retriever, or asks a language model for one."""
+"""Operator that returns a retriever's answer, or asks a language model.
+
+The retriever is a user's own.
+"""
 
 from __future__ import annotations
 

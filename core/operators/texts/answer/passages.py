@@ -123,7 +123,10 @@ class AnswerFromPassages(Operator):
 
 
 def retrieved_hits(state: State) -> Ranking:
-    """Return the retrieved chunks, or the nodes if there are no chunks; empty without both."""
+    """Return the retrieved chunks, or else the nodes.
+
+    The result is empty without both.
+    """
     if state.chunks is not None and (len(state.chunks) or state.nodes is None):
         return state.chunks
     return state.nodes if state.nodes is not None else Ranking("chunk", (), ())

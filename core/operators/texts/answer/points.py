@@ -292,9 +292,9 @@ def _readable_parts(
 def _row_groups(
     tables: tuple[ContextTable, ...], per: str, max_tokens: int
 ) -> Iterator[ContextTable]:
-    """Yield the rows of the tables one by one, or in groups of at most `max_tokens` tokens.
+    """Yield the rows of the tables one by one or in groups.
 
-    A single row may have more tokens.
+    A group has at most `max_tokens` tokens. A single row may have more tokens.
     """
     for table in tables:
         group: list[int] = []
