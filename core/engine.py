@@ -447,7 +447,10 @@ def _merges_digest(ask: SourceQuestion) -> str:
 
 
 def _complete_lanes(earlier: MethodComparison | None, ask: SourceQuestion) -> dict[str, MethodLane]:
-    """Return the complete lanes of an earlier comparison by line, if its question is the same."""
+    """Return an earlier comparison's complete lanes, by line.
+
+    Empty if its question is not the same.
+    """
     if (
         earlier is None
         or not ask.has_same_results(earlier.ask)

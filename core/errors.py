@@ -127,9 +127,10 @@ MAX_LISTED_NAMES = 8  # known names that are listed if none is similar
 
 
 def suggest_name(word: str, names: Iterable[str]) -> str:
-    """Return a sentence that suggests the known name most similar to `word`, or lists some.
+    """Return a sentence that suggests a known name for `word`.
 
-    The sentence begins with a space, as it follows another one.
+    It suggests the name most similar to `word`, or lists some. The sentence begins with a space, as
+    it follows another one.
 
     >>> from core.errors import suggest_name
     >>> suggest_name("beem", ["beam", "rank"]), suggest_name("x", map(str, range(40)))

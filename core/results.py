@@ -1,6 +1,7 @@
-"""Comparisons as plain data for JSON, such as downloads and output of the command line.
+"""Comparisons as plain data for JSON.
 
-The keys are described in the file results.schema.json.
+Examples are downloads and output of the command line. The keys are described in the file
+results.schema.json.
 """
 
 from __future__ import annotations
@@ -234,9 +235,9 @@ def _hit_sources(graph, hits: Ranking) -> list[list[str]]:
 
 
 def excerpt_dict(graph, state: State) -> dict[str, Any] | None:
-    """Return the sentence nearest to the question, or null if a language model was asked.
+    """Return the sentence nearest to the question.
 
-    The keys are `text`, `chunk` and `score`.
+    The result is null if a language model was asked. The keys are `text`, `chunk` and `score`.
     """
     excerpt = state.excerpt
     if excerpt is None:

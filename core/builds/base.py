@@ -1,7 +1,8 @@
-"""Base class of building operators, and lines of them (`a >> b`) that make a graph.
+"""Base class of building operators, and lines that make a graph.
 
-An operator receives the state of a build, such as its documents and chunks, and returns a changed
-copy. The context of the build gives it models, saved results and the report.
+A line is written `a >> b`. An operator receives the state of a build, such as its documents and
+chunks, and returns a changed copy. The context of the build gives it models, saved results and the
+report.
 """
 
 from __future__ import annotations
@@ -230,10 +231,10 @@ class BuildOperator(OperatorBase):
         return corpus.digest
 
     def uncovered_sentence(self, corpus: Corpus) -> str:
-        """Return a sentence on the part of a corpus that a build by this operator leaves out.
+        """Return a sentence on the part of a corpus left out.
 
-        The same sentence is shown as the reason why the build is outdated. Empty if the build
-        covers the whole corpus.
+        A build by this operator leaves it out. The same sentence is shown as the reason why the
+        build is outdated. Empty if the build covers the whole corpus.
         """
         return ""
 
@@ -286,7 +287,10 @@ class BuildLine(OperatorLine[BuildOperator]):
         return None
 
     def words(self) -> str:
-        """Return a description such as "chunks of 300 tokens → noun phrases → merged by name"."""
+        """Return a description of the line, with an arrow between operators.
+
+        An example is "chunks of 300 tokens → noun phrases → merged by name".
+        """
         return " → ".join(operator.words() for operator in self.operators)
 
     @property

@@ -197,7 +197,7 @@ def builds_of_kind(graph: str) -> list[GraphBuild]:
 
 
 def choose_build(graph: str, extractor: str = "") -> GraphBuild:
-    """Return the build of a kind of graph by an extractor, else the first of that kind.
+    """Return the build of a kind of graph by an extractor.
 
     Parameters
     ----------

@@ -185,7 +185,10 @@ def estimate_cost(
 def _estimate_later(
     build: GraphBuild, chunks: int, ctx: BuildContext
 ) -> tuple[tuple[str, ...], UsageEstimate]:
-    """Return sentences on costs that are known only once the graph is built, and their estimate."""
+    """Return sentences on costs known only later, and their estimate.
+
+    They are known only once the graph is built.
+    """
     sentences, total = [], UsageEstimate()
     for operator in build.line:
         usage, estimate = operator.expected_usage(chunks), UsageEstimate()
@@ -200,7 +203,9 @@ def _estimate_later(
 
 
 def language_fit(corpus: Corpus, build: GraphBuild, models: Models) -> tuple[str, ...]:
-    """Return sentences on how the language of a corpus fits the parsers and models of a build.
+    """Return sentences on how a corpus's language fits a build.
+
+    They are on the parsers and models of the build.
 
     Parameters
     ----------
@@ -246,9 +251,10 @@ def language_fit(corpus: Corpus, build: GraphBuild, models: Models) -> tuple[str
 def _add_price(
     usage: Usage, seconds: float | None, operator: BuildOperator, ctx: BuildContext
 ) -> UsageEstimate:
-    """Return an estimate with money, by the first of the operator's models whose price is set.
+    """Return an estimate with the price of the usage.
 
-    Without calls there is neither time nor money.
+    The price is that of the first of the operator's models whose price is set. Without calls there
+    is neither time nor money.
     """
     if not usage.calls:
         return UsageEstimate(usage)

@@ -1,8 +1,9 @@
-"""Compact collections of the facts of many chunks, and their storage by runs of chunks.
+"""Compact collections of the facts of many chunks.
 
-Texts are numbered, and numbers are stored in columns, which takes little memory. A run is a range
-of consecutive chunks, and its collection is saved in SQLite. After a change of the corpus, only the
-changed runs are collected again. A collection is, for example, the mentions of all nodes and edges.
+They are stored by runs of chunks. Texts are numbered, and numbers are stored in columns, which
+takes little memory. A run is a range of consecutive chunks, and its collection is saved in SQLite.
+After a change of the corpus, only the changed runs are collected again. A collection is, for
+example, the mentions of all nodes and edges.
 """
 
 from __future__ import annotations
@@ -274,7 +275,7 @@ def run_key(kind: str, keys: Sequence[bytes]) -> bytes:
 
 
 def _pack(collection: Collector) -> bytes:
-    """Pack the texts and numbers of a collection, each under the name of its attribute."""
+    """Pack the texts and numbers of a collection. Each is under the name of its attribute."""
     arrays: dict[str, np.ndarray] = {}
     for name, value in vars(collection).items():
         if isinstance(value, TextIds):

@@ -1,6 +1,7 @@
-"""Facts that extractors found in chunks, saved in SQLite so that no chunk is read twice.
+"""Facts that extractors found in chunks, saved in SQLite.
 
-Their key is a digest of the extractor, its model and the text of the chunk.
+Thus no chunk is read twice. Their key is a digest of the extractor, its model and the text of the
+chunk.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Suggestions of entities of a document graph that may be the same, for a person to decide.
+"""Suggestions of entities that may be the same.
 
-Their names differ only in spelling, or have similar vectors.
+They are entities of a document graph, and a person decides on them. Their names differ only in
+spelling, or have similar vectors.
 """
 
 from __future__ import annotations
@@ -107,9 +108,9 @@ def suggest_by_spelling(graph: Graph, merges: EntityMerges) -> list[Suggestion]:
 
 
 def _spelling_reason(name: str, other: str) -> str:
-    """Return the first reason, in the order of folding, by which two names have the same form.
+    """Return the first reason why two names have the same form.
 
-    Their last form is the same, so there is always one.
+    Reasons are in the order of folding. Their last form is the same, so there is always one.
     """
     forms = zip(SPELLING_REASONS, fold_spelling(name), fold_spelling(other))
     return next(reason for reason, form, other_form in forms if form == other_form)
@@ -190,7 +191,10 @@ def _entities(graph: Graph) -> Iterator[Entity]:
 
 
 def _count_passages(graph: Graph) -> np.ndarray:
-    """Return the number of chunks of each node, int64 [n]; without chunks, the node's degree."""
+    """Return the number of chunks of each node, int64 [n].
+
+    In a graph without chunks, it is the node's degree.
+    """
     table = graph.columns.nodes
     if table is not None and table.has_column("chunks"):
         return table.id_lists("chunks").counts

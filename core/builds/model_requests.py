@@ -19,10 +19,11 @@ W = TypeVar("W")
 def reply_to(
     prompt: Messages, chat: Chat, ctx: BuildContext, accept_cut: bool = False, **options: Any
 ) -> ChatReply:
-    """Return a language model's reply, and ask once more if a new reply is unusable.
+    """Return a language model's reply.
 
-    A saved reply is returned even if it is unusable. The report counts each reply. An instruction
-    to write in the language of the documents is added to the prompt.
+    The model is asked once more if a new reply is unusable. A saved reply is returned even if it is
+    unusable. The report counts each reply. An instruction to write in the language of the documents
+    is added to the prompt.
 
     Parameters
     ----------

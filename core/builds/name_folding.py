@@ -1,4 +1,4 @@
-"""Folding of entity names to a common form, by which facts of several chunks are merged."""
+"""Folding of entity names to a common form. The facts of several chunks are merged by this form."""
 
 from __future__ import annotations
 

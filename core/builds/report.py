@@ -76,9 +76,10 @@ class NameMerge:
 
 @dataclass(frozen=True)
 class NearMerge:
-    """A name that was not merged because it may be part of several others in its document.
+    """A name not merged because it may be part of several others.
 
-    `times` is the number of documents, and `documents` holds the ids of some of them.
+    The others are in the same document. `times` is the number of documents, and `documents` holds
+    the ids of some of them.
     """
 
     name: str

@@ -123,7 +123,9 @@ class Status:
 
 
 def open_graph(corpus: Corpus, build: str | GraphBuild) -> Graph:
-    """Open the graph of a build, or the earlier graph while it is being built anew.
+    """Open the graph of a build.
+
+    While it is being built anew, the earlier graph is opened.
 
     Parameters
     ----------
@@ -233,7 +235,7 @@ def build_status(corpus: Corpus, build: str | GraphBuild) -> Status:
 
 
 def _read_record(folder: Path) -> dict[str, Any]:
-    """Read the record of a build in the folder of its graph, and check the record's own digest."""
+    """Read the record of a build in its graph's folder. The record's own digest is checked."""
     return digests.check_own_digest(json.loads((folder / BUILT_FILE).read_text("utf-8")))
 
 
@@ -248,7 +250,10 @@ def _refused_pairs(corpus: Corpus) -> set[tuple[str, str]]:
 
 
 def _language_code(corpus: Corpus) -> str:
-    """Return the code of the language that a corpus is read in; English if none was detected."""
+    """Return the code of the language that a corpus is read in.
+
+    The result is English if none was detected.
+    """
     return corpus.language.code or ENGLISH
 
 
@@ -328,9 +333,10 @@ def _builds_of_kind(corpus: Corpus, kind: str, choices: Iterable[GraphBuild]) ->
 def _usable_build(
     corpus: Corpus, candidates: Iterable[GraphBuild], shipped: bool
 ) -> GraphBuild | None:
-    """Return the first build that is current or ships with the corpus, else one being built anew.
+    """Return the first build that is current or ships with the corpus.
 
-    None if no build ships or has a graph that can be opened.
+    If there is none, one that is being built anew is returned. None if no build ships or has a
+    graph that can be opened.
     """
     statuses = [build_status(corpus, build) for build in candidates]
     for status in statuses:
@@ -342,10 +348,10 @@ def _usable_build(
 
 
 def own_builds(corpus: Corpus) -> dict[str, GraphBuild]:
-    """Return the built graphs of a corpus whose lines are not in the catalogue, by line.
+    """Return the built graphs whose lines are not in the catalogue.
 
-    The record of such a build has the line as the id of the build. Records that cannot be read are
-    left out.
+    They are given by line. The record of such a build has the line as the id of the build. Records
+    that cannot be read are left out.
     """
     builds: dict[str, GraphBuild] = {}
     for file in sorted((corpus.folder / "graphs").glob(f"*/{BUILT_FILE}")):
@@ -568,7 +574,10 @@ def _lock_path(folder: Path) -> Path:
 def _run_line(
     build: GraphBuild, state: BuildState, folder: Path, ctx: BuildContext, indexed: bool = True
 ) -> Graph:
-    """Run the operators of a line, and store the graph before its first index is made."""
+    """Run the operators of a line, and store the graph.
+
+    The graph is stored before its first index is made.
+    """
     times: dict[BuildOperator, StepTime] = {}
     is_stored = False
     temporary = folder.with_name(f"{folder.name}{NEXT_SUFFIX}")
@@ -598,10 +607,10 @@ def _run_line(
 
 
 def _step_context(ctx: BuildContext, line: BuildLine, number: int) -> BuildContext:
-    """Return the context of one operator, with its share of the progress of the line.
+    """Return the context of one operator.
 
-    Every operator has the same share. The remaining time is estimated for this operator alone,
-    because one takes no time and another takes hours.
+    It has a share of the progress of the line. Every operator has the same share. The remaining
+    time is estimated for this operator alone, because one takes no time and another takes hours.
     """
     watch = ctx.watch.part(number / len(line), (number + 1) / len(line))
     unit = " of this step" if number + 1 < len(line) else ""
@@ -614,7 +623,10 @@ def _run_timed(
     ctx: BuildContext,
     times: dict[BuildOperator, StepTime],
 ) -> BuildState:
-    """Apply an operator, and record its time and usage in the report and in `times`."""
+    """Apply an operator, and record its time and usage.
+
+    They are recorded in the report and in `times`.
+    """
     report = ctx.report
     before, new_texts_before = report.usage + report.usage_saved, report.new_texts
     start = time.monotonic()
@@ -659,7 +671,7 @@ def _store(state: BuildState, build: GraphBuild, folder: Path, temporary: Path) 
 
 
 def _folder_digest(folder: Path) -> str:
-    """Return the digest of the graph in a folder; empty if none can be read."""
+    """Return the digest of the graph in a folder. Empty if none can be read."""
     try:
         return str(read_meta(folder)["digest"])
     except (StoreError, KeyError):

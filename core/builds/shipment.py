@@ -72,7 +72,7 @@ class ShippedData:
         }
 
     def fact_rows(self) -> Iterator[Mapping[str, Any]]:
-        """Yield a row for the facts of each chunk, then one for each layer of a tree."""
+        """Yield a row for the facts of each chunk. Then follows a row for each layer of a tree."""
         for key in sorted(self.facts):
             yield {FACTS_FIELD: key.hex(), "told": self.facts[key].to_json()}
         for layer in sorted(self.clusters):
@@ -176,9 +176,10 @@ def write_shipment(
 def _collect_facts(
     build: GraphBuild, corpus: Corpus, ctx: BuildContext, data: ShippedData
 ) -> Table:
-    """Run the operators of a line, without vectors, and collect the facts of its chunks.
+    """Run a line without vectors, and collect the facts.
 
-    Returns the chunks. Raises RepliesNotShipped if a reply is missing.
+    The facts are those of its chunks. Returns the chunks. Raises RepliesNotShipped if a reply is
+    missing.
     """
     state = BuildState(corpus)
     for operator in build.line.without_indexes:

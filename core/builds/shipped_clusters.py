@@ -1,4 +1,7 @@
-"""Clusters of a summary tree's layers that ship with a corpus, so that its trees are equal."""
+"""Clusters of summary trees that ship with a corpus.
+
+They are the clusters of a tree's layers. Thus trees are equal on all computers.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,11 @@ CLUSTERS_FIELD = "clusters"  # marks a row of a shipped file that holds the clus
 
 
 class ShippedClusters:
-    """Shipped clusters of tree layers, by a digest of the layer's texts and the clustering method.
+    """Shipped clusters of tree layers, by digest.
 
-    Vectors differ in their last bits between processors, and thus clusters may differ. A tree whose
-    summaries ship can be built on other computers only if its clusters ship too.
+    The digest is that of the layer's texts and the clustering method. Vectors differ in their last
+    bits between processors, and thus clusters may differ. A tree whose summaries ship can be built
+    on other computers only if its clusters ship too.
 
     Parameters
     ----------
@@ -57,7 +61,7 @@ class ShippedClusters:
         return clusters
 
     def rows(self) -> Iterator[Mapping[str, Any]]:
-        """Yield a row of a shipped file for each layer that was asked for, sorted by key."""
+        """Yield a shipped row for each requested layer, sorted by key."""
         return (
             {CLUSTERS_FIELD: key, "places": self._requested[key]} for key in sorted(self._requested)
         )

@@ -1,6 +1,7 @@
-"""Files that ship with a corpus, so that its graphs can be built without a language model.
+"""Files that ship with a corpus for builds without a model.
 
-They hold the facts of chunks and the replies of language models. `shipment` writes them.
+With them, its graphs can be built without a language model. They hold the facts of chunks and the
+replies of language models. `shipment` writes them.
 """
 
 from __future__ import annotations
@@ -92,9 +93,9 @@ def shipped_facts(corpus: Corpus) -> list[Path]:
 
 
 def shipped_builds(corpus: Corpus) -> tuple[ShippedBuild, ...]:
-    """Return the builds that ship with a corpus and were made of its present documents.
+    """Return the builds that ship with a corpus.
 
-    Raises BadInput for a damaged file.
+    They were made of its present documents. Raises BadInput for a damaged file.
     """
     heads = (_cached_head(file, file.stat().st_mtime_ns) for file in shipped_replies(corpus))
     current_heads = (head for head in heads if head["corpus"] == corpus.digest)
@@ -159,7 +160,7 @@ def read_head(file: Path) -> dict[str, Any]:
 
 @lru_cache(maxsize=32)
 def _cached_head(file: Path, modified_ns: int) -> dict[str, Any]:
-    """Return the head of a file; the time of its last change makes the cache forget old content."""
+    """Return the head of a file. The time of its last change makes the cache forget old content."""
     return read_head(file)
 
 

@@ -34,7 +34,9 @@ class StepTime:
 
 
 def record_speeds(line: BuildLine, times: Mapping[BuildOperator, StepTime], chunks: int) -> None:
-    """Record the seconds per chunk of each operator, from a build that read all chunks.
+    """Record the seconds per chunk of each operator.
+
+    They are those of a build that read all chunks.
 
     Parameters
     ----------

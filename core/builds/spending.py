@@ -70,9 +70,10 @@ class BuildSpending:
 
     @contextmanager
     def charge_piece(self) -> Iterator[None]:
-        """Charge the use of language models within this context to a piece that has begun.
+        """Charge the use of language models in this context to a piece.
 
-        The piece ends with the context. A piece that used saved replies alone costs nothing.
+        The piece was begun before and ends with the context. A piece that used saved replies alone
+        costs nothing.
         """
         account = Account()
         try:
@@ -104,7 +105,7 @@ class BuildSpending:
         )
 
     def remove_record(self) -> None:
-        """Remove the record of a complete build, so that the next one counts from zero."""
+        """Remove the record of a complete build. The next build then counts from zero."""
         if self._file is not None:
             self._file.unlink(missing_ok=True)
 

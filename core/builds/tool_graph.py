@@ -1,7 +1,7 @@
-"""Operator that takes chunks and graph from the index of a tool such as Microsoft's GraphRAG.
+"""Operator that takes chunks and graph from a tool's index.
 
-The index was opened together with the corpus. The operator belongs to stage “chunk”, because a line
-begins with it.
+An example of a tool is Microsoft's GraphRAG. The index was opened together with the corpus. The
+operator belongs to stage “chunk”, because a line begins with it.
 """
 
 from __future__ import annotations

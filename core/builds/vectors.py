@@ -1,6 +1,7 @@
-"""Operator of stage “index” that encodes a graph's texts, so that they can be searched.
+"""Operator of stage “index” that encodes a graph's texts.
 
-A graph from the index of another tool keeps the vectors of that index if the encoder is the same.
+The texts can then be searched. A graph from the index of another tool keeps the vectors of that
+index if the encoder is the same.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class ToolVectors:
 def vectors_of_tool(
     corpus: Corpus, tool: str, kind: ItemKind, items: int, encoder: Encoder, ctx: BuildContext
 ) -> ToolVectors | None:
-    """Return the vectors in the index of a tool, if this encoder makes the same.
+    """Return a tool's vectors, if this encoder makes the same.
 
     `CHECKED_VECTORS` of their texts, evenly spread, are encoded again. Each must have a cosine of
     at least `MIN_SAME_VECTOR_COSINE` with its vector in the index.
@@ -98,7 +99,9 @@ def vectors_of_tool(
 
 
 def _difference(vectors: np.ndarray, tool_vectors: np.ndarray) -> str:
-    """Return the end of a sentence on the difference of two sets of unit vectors; else empty.
+    """Return the end of a sentence on differing unit vectors.
+
+    Empty if the two sets do not differ.
 
     Parameters
     ----------
@@ -214,7 +217,10 @@ class Vectors(BuildOperator):
 
 
 def _note_long_chunks(state: BuildState, limit: int, ctx: BuildContext) -> None:
-    """Note how many chunks have more tokens than the encoder reads; a limit of 0 is unknown."""
+    """Note how many chunks are too long for the encoder.
+
+    They have more tokens than it reads. A limit of 0 is unknown.
+    """
     # The caller has just made vectors of these chunks.
     assert state.graph is not None and state.graph.columns.chunks is not None
     long = int((state.graph.columns.chunks.numbers("tokens") > limit).sum()) if limit else 0

@@ -268,7 +268,7 @@ def _print_influence(influences: Iterable[dict]) -> None:
 
 
 def _print_answer(lane, row: dict) -> None:
-    """Print the answers of a lane, after the notes that are needed to understand them."""
+    """Print the answers of a lane. The notes that are needed to understand them come first."""
     if row["partly"]:
         print(
             f"  searched {row['partly']}; the same command goes on from there, and "

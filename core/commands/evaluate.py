@@ -278,7 +278,7 @@ def run(options) -> int:
 
 
 def _report_details(options, engine, store: Store, summary: RunSummary) -> None:
-    """Print losses and write the files of the run, if the options ask for it."""
+    """Print losses and write files of the run. This is done if the options ask for it."""
     if options.why_lost:
         print_losses(engine, store, summary)
     if options.files:

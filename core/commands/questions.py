@@ -108,7 +108,10 @@ def run(options) -> int:
 
 
 def print_question_import(result: QuestionImport) -> None:
-    """Print how many questions were saved for a corpus, and which do not fit it."""
+    """Print how many questions were saved for a corpus.
+
+    The questions that do not fit it are named.
+    """
     print(
         f"{result.n_questions:,} questions of {result.corpus.name} are saved as {result.set_name}: "
         f"{result.n_with_answers:,} with answers, {result.n_with_gold:,} with evidence"

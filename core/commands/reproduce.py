@@ -357,10 +357,10 @@ def _available_sets(options, experiment: Experiment) -> dict[str, str]:
 
 
 def _find_sets(data: Sequence[str], experiment: Experiment) -> dict[str, str]:
-    """Return the file or question set of each set of the paper that is here.
+    """Return the file or question set of each of the paper's sets.
 
-    The file that `data` names for a set comes first, then one in a folder that it names, then a set
-    of this app. Raises BadInput for data that is neither.
+    Sets that are not here are left out. The file that `data` names for a set comes first, then one
+    in a folder that it names, then a set of this app. Raises BadInput for data that is neither.
     """
     set_files: dict[str, str] = {}
     folders: list[Path] = []
@@ -516,7 +516,7 @@ def _quartiles(experiment: Experiment, baseline: str, name: str, summary: RunSum
 
 
 def _sample_note(summary: RunSummary) -> str:
-    """Return a sentence on the size of the sample; empty if all questions were asked."""
+    """Return a sentence on the size of the sample. Empty if all questions were asked."""
     spec = summary.run.spec
     if spec["sample"] < spec["of"]:
         return f"{spec['sample']:,} of the {spec['of']:,} questions of {spec['set']}."

@@ -119,9 +119,10 @@ def new_home() -> Iterator[Path]:
 
 
 def _write_first_documents(target: BuildingCosts, sample: str) -> Corpus:
-    """Write the first documents of a small run as a corpus into the current home.
+    """Write the first documents of a small run as a corpus.
 
-    Raises BadInput for a sample that is no positive number.
+    The corpus is written into the current home. Raises BadInput for a sample that is no positive
+    number.
     """
     if sample and not sample.isdecimal():
         raise BadInput(f"A sample is a whole number, not “{sample}”.")

@@ -74,7 +74,7 @@ class TerminalBar:
 
 
 def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
-    """Return a parser of whole numbers from `low` to `high`, as a `type` of argparse."""
+    """Return a parser of whole numbers from `low` to `high`. It is a `type` of argparse."""
 
     def parse(text: str) -> int:
         if text.removeprefix("-").isdecimal():
@@ -242,9 +242,10 @@ def finish_job(job) -> Any:
 
 
 def run_as_job(name: str, work: Callable[[Any], Any]) -> Any:
-    """Run `work` as a job in a thread, and return its result as `finish_job` does.
+    """Run `work` as a job in a thread, and return its result.
 
-    `work` is called with the job, to which it reports its progress.
+    The result is that of `finish_job`. `work` is called with the job, to which it reports its
+    progress.
     """
     from core.runtime.jobs import Jobs
 

@@ -169,7 +169,7 @@ class BoltDatabase:
                     transaction.rollback()
 
     def _fault(self, error: Exception) -> str:
-        """Return a sentence on an error of the driver, without the query and the key."""
+        """Return a sentence on an error of the driver. The query and the key are left out."""
         from neo4j import exceptions
 
         title = self.address.title
@@ -194,10 +194,11 @@ class BoltDatabase:
 def copy_bolt(
     address: Address, key: str, limits: CopyLimits, file: Path, query: str = ""
 ) -> list[str]:
-    """Write the relationships of a database, or of a query, and their nodes as GraphML.
+    """Write relationships and their nodes as GraphML.
 
-    Only the properties that `core.graph.readers.graphml` reads are requested. A node without the
-    property label, name or title is named by its property id, uuid, fullName or code.
+    They are those of a database, or of a query. Only the properties that
+    `core.graph.readers.graphml` reads are requested. A node without the property label, name or
+    title is named by its property id, uuid, fullName or code.
 
     Parameters
     ----------
@@ -334,7 +335,7 @@ def _edges(
 
 
 def _relationships(value: Any) -> Iterator[Any]:
-    """Yield the relationships in a value of a record, also those in paths and lists."""
+    """Yield the relationships in a value of a record. Those in paths and lists are included."""
     from neo4j.graph import Path as GraphPath
     from neo4j.graph import Relationship
 
@@ -360,7 +361,10 @@ class _CopiedProperties:
     naming: Counter[str] = field(default_factory=Counter)
 
     def notes(self) -> list[str]:
-        """Return a sentence on each property that names nodes, and one on those not copied."""
+        """Return a sentence on each property that names nodes.
+
+        There is one more on those not copied.
+        """
         notes = [
             f"{number:,} without a label, name or title: called by the property {key}."
             for key, number in self.naming.most_common()

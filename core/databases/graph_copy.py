@@ -20,7 +20,7 @@ def copy_graph(
     language: str = "",
     literals: str = LITERAL_TRIPLES,
 ) -> TripleFile:
-    """Write the triples of a database, or of a query, into a file in `folder`.
+    """Write the triples of a database or query into a file.
 
     Nodes are named by their labels: in RDF rdfs:label and others, over Bolt the properties label,
     name or title.

@@ -393,7 +393,10 @@ def save_live(folder: Path, settings: LiveSettings) -> None:
 
 
 def _choose_thing(lookup: DatabaseLookup, name: str, things: Collection[Id]) -> NamedThing:
-    """Return the thing of a name with the most edges, and the number of things."""
+    """Return the thing of a name, and the number of things.
+
+    Among several things, it is the one with the most edges.
+    """
     candidates = list(things)
     degrees = lookup.degrees(candidates) if len(candidates) > 1 else {}
     return name, max(candidates, key=lambda thing: degrees.get(thing, 0)), len(candidates)

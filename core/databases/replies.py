@@ -85,7 +85,7 @@ class HttpReply:
 
     @property
     def name(self) -> str:
-        """Beginning of messages on a fault in the reply, in place of a file's name."""
+        """Beginning of messages on a fault in the reply. It stands in place of a file's name."""
         return f"{self._server} answers with what cannot be read"
 
     def read(self, size: int = -1) -> bytes:
@@ -103,7 +103,7 @@ class HttpReply:
         return data
 
     def read_text(self, size: int) -> str:
-        """Return the next bytes as text, or an empty text if they cannot be read."""
+        """Return the next bytes as text. The text is empty if they cannot be read."""
         with suppress(Exception):
             return self.read(size).decode("utf-8", "replace")
         return ""
@@ -149,9 +149,9 @@ class HttpReply:
             raise BadInput(f"{self._server} sends its answer too slowly; it was left.")
 
     def _fetch(self, send: Callable[[], Any]) -> None:
-        """Put the response into the queue, then its pieces with the bytes received so far.
+        """Put the response into the queue, then its pieces.
 
-        This runs in the thread.
+        Each piece has the bytes received so far. This runs in the thread.
         """
         try:
             with send() as response:

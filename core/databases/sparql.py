@@ -581,7 +581,7 @@ def _term_key(term: Any) -> str:
 
 
 def _ntriples_line(row: tuple[Any, ...]) -> bytes:
-    """Return a row as a line of N-Triples, empty if it is no triple or too long."""
+    """Return a row as a line of N-Triples. Empty if it is no triple or too long."""
     from pyoxigraph import BlankNode, Literal, NamedNode
 
     if len(row) < 3:

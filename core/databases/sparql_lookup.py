@@ -111,7 +111,7 @@ class SparqlLookup(DatabaseLookup):
     def _look_up(
         self, query: str, names: tuple[str, ...], max_rows: int
     ) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a look-up, and set `incomplete_note` if the server left out some."""
+        """Yield the rows of a look-up. `incomplete_note` is set if the server left out some."""
         yield from self.endpoint.rows(query, names, max_rows)
         self.incomplete_note = self.incomplete_note or self.endpoint.incomplete_note
 
@@ -213,7 +213,7 @@ class SparqlLookup(DatabaseLookup):
         return number
 
     def _scope(self, pattern: str) -> str:
-        """Return a pattern in the default graph, or in any named graph if it is empty."""
+        """Return a pattern in the default graph. If that is empty, it is in any named graph."""
         return self._graphs.replace(DEFAULT_GRAPH_PATTERN, pattern)
 
     def write(

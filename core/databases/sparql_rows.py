@@ -18,9 +18,9 @@ NO_ROWS_FAULT = "{server} did not answer with rows."
 
 
 class InvalidTerm:
-    """A value that is no valid RDF term, such as an IRI with a space.
+    """A value that is no valid RDF term.
 
-    `text` is its text for messages, shortened.
+    An example is an IRI with a space. `text` is its text for messages, shortened.
     """
 
     def __init__(self, text: Any):

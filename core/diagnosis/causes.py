@@ -158,7 +158,7 @@ class Loss:
 
 
 def required_figure(number: int | None) -> int:
-    """Return a figure that may be None in general, but not for the cause at hand."""
+    """Return a figure that is not None for the cause at hand. In general, it may be None."""
     assert number is not None
     return number
 

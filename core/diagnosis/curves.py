@@ -124,7 +124,10 @@ def curve(parameter: Parameter, value: int, target_ranks: Iterable[int | None]) 
 
 
 def _cut_values(value: int, ranks: Iterable[int]) -> set[int]:
-    """Return the powers of two from 1 to the first one beyond the present value and all ranks."""
+    """Return powers of two as values of a cut.
+
+    They go from 1 to the first one beyond the present value and all ranks.
+    """
     last = max([value, *ranks])
     return {1 << power for power in range(last.bit_length() + 1)}
 
@@ -169,7 +172,10 @@ def _is_counted(lane: MethodLane, order: Ranking, targets: Sequence[Target]) -> 
 
 
 def _target_rank(lane: MethodLane, order: Ranking, target: Target) -> int | None:
-    """Return the rank, from 1, of the first item that holds a target; None if none does."""
+    """Return the rank, from 1, of the first item with a target.
+
+    The result is None if none has one.
+    """
     if order.kind == "path":
         return best_rank(order, set(_answer_nodes(lane, target)))
     chunk_of_node: Mapping[Any, int] = (

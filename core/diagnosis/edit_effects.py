@@ -183,7 +183,7 @@ def _hit_items(lane: MethodLane, kind: str) -> set[int]:
 
 
 def _chunk_rows(graph, kind: str, items: Sequence[int]) -> list[int]:
-    """Return the rows of the chunks that hits are, or from which they were extracted."""
+    """Return the rows of the chunks of hits. A hit is a chunk, or was extracted from chunks."""
     if kind == "chunk":
         return list(items)
     if kind not in ("node", "triple"):
@@ -219,7 +219,7 @@ def _lane_sentence(
 
 
 def _other_way(now: MethodComparison, lane: MethodLane) -> str:
-    """Return a clause on the path that leads to the same answer after a removal."""
+    """Return a clause on another path to the same answer. The path leads there after a removal."""
     paths = _answer_paths(lane, lane_counts_by_model(now, lane))
     return f" by another path: {lane.graph.text(paths[0])}" if paths else ", though it had used it"
 

@@ -116,6 +116,9 @@ def _prompt_lines(state: State) -> list[tuple[int, str]]:
 
 
 def _lines_with(lines: Iterable[tuple[int, str]], name: str) -> tuple[int, ...]:
-    """Return the indices of the lines that contain a name as a whole word, in its own spelling."""
+    """Return the indices of the lines that contain a name.
+
+    It is a whole word there, in its own spelling.
+    """
     pattern = re.compile(_whole_word(" ".join(name.split()))) if name.strip() else None
     return tuple(index for index, line in lines if pattern is not None and pattern.search(line))

@@ -264,9 +264,10 @@ def alive_before_retrieval(lane: MethodLane) -> SavedAlive:
 
 
 def count_right_answers(graph, state: State, answers: Sequence[str], reader: bool) -> int | None:
-    """Return how many known answers the graph reader gives; if not `reader`, the language model.
+    """Return how many known answers the graph reader gives.
 
-    The result is None if it gave no answer or no answer is known.
+    If `reader` is False, those of the language model are counted. The result is None if it gave no
+    answer or no answer is known.
     """
     answers = tuple(dict.fromkeys(answers))
     if not answers:

@@ -43,7 +43,7 @@ from core.watch import NO_WATCH, Watch
 
 @dataclass(frozen=True)
 class InfluenceLimits:
-    """Limits of leaving out items; those of a language model are lower, as each try is a call."""
+    """Limits of leaving out items. Those of a language model are lower, as each try is a call."""
 
     same_answer_f1: float = 0.5  # least F1 of two texts that count as the same answer
     max_reader_items: int = 200  # items left out, for a reader
@@ -178,9 +178,9 @@ def measure_influence(
 
 
 def with_influence(influences: Iterable[Influence], new: Influence) -> tuple[Influence, ...]:
-    """Return the influences with a new one, which replaces that of the same kind of answer.
+    """Return the influences with a new one.
 
-    That of the graph reader comes first.
+    It replaces that of the same kind of answer. That of the graph reader comes first.
     """
     others = [influence for influence in influences if influence.by_model != new.by_model]
     return tuple(sorted([*others, new], key=lambda influence: influence.by_model))
@@ -227,13 +227,14 @@ def smallest_set(
     max_sets: int,
     max_put_back: int = INFLUENCE.max_reader_items,
 ) -> tuple[tuple[int, ...], bool]:
-    """Return a smallest set of items without which an answer changes, and True if it is exact.
+    """Return a smallest set without which an answer changes, and its exactness.
 
-    The items are ascending, and empty if the answer never changes. If the result is not exact, a
-    smaller set may do. All sets of one size are tried
-    before the sets of the next size, in `order`, while they are no more than `max_sets` in all.
-    After that, bisection finds the shortest prefix of `order` whose removal changes the answer. The
-    last `max_put_back` items of the prefix are then put back one by one if they are not needed.
+    The exactness is True if certainly no smaller set of items does. The items are ascending, and
+    empty if the answer never changes. If the result is not exact, a smaller set may do. All sets of
+    one size are tried before the sets of the next size, in `order`, while they are no more than
+    `max_sets` in all. After that, bisection finds the shortest prefix of `order` whose removal
+    changes the answer. The last `max_put_back` items of the prefix are then put back one by one if
+    they are not needed.
 
     Parameters
     ----------

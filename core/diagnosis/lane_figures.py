@@ -1,6 +1,7 @@
-"""Figures of a lane on a question, and the effect of a changed line on its paths.
+"""Figures of a lane on a question.
 
-They are shown in the editor of lines, before and after a change.
+They include the effect of a changed line on its paths. They are shown in the editor of lines,
+before and after a change.
 """
 
 from __future__ import annotations

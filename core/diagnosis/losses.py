@@ -56,7 +56,10 @@ class LaneStages:
 
     @cached_property
     def answer_path(self) -> Path | None:
-        """The first path to the reader's first answer, or the first path if there is no reader."""
+        """The first path to the reader's first answer.
+
+        If there is no reader, it is the first path.
+        """
         items = self.state.paths.items if self.state.paths else ()
         reader = self.state.reader
         return next((path for path in items if not reader or path.end == reader[0]), None)
@@ -90,7 +93,10 @@ def losses(run: LaneStages, answers: Sequence[str], paths: Mapping[str, Path]) -
 
 
 def best_rank(ranking: Ranking | None, nodes: set[int]) -> int | None:
-    """Return the rank, from 1, of the first path through some nodes; None if there is none."""
+    """Return the rank, from 1, of the first path through some nodes.
+
+    The result is None if there is none.
+    """
     items = ranking.items if ranking is not None else ()
     return next(
         (rank for rank, path in enumerate(items, 1) if not nodes.isdisjoint(path.nodes)), None
@@ -120,9 +126,10 @@ def _loss(run: LaneStages, answer: str, path: Path | None) -> Loss:
 
 
 def _reading_loss(run: LaneStages, answer: str, nodes: set[int], rank: int) -> Loss:
-    """Return the loss, in the prompt or in the answer, of an answer that lies on a path.
+    """Return the loss of an answer that lies on a path.
 
-    `rank` is the rank of the first path through its `nodes`.
+    It is lost in the prompt or in the answer. `rank` is the rank of the first path through its
+    `nodes`.
     """
     state, paths = run.state, run.state.paths
     assert paths is not None  # the answer has a rank among them
@@ -155,7 +162,10 @@ def _reading_loss(run: LaneStages, answer: str, nodes: set[int], rank: int) -> L
 
 
 def _dropped_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
-    """Return a loss by the last operator that dropped a path to the answer, if one did."""
+    """Return the loss by the last operator that dropped an answer's path.
+
+    The result is None if none did.
+    """
     operator_inputs = [None, *(state.paths for state in run.states)]  # and the last output
     for old_paths, output in zip(reversed(operator_inputs[:-1]), reversed(run.states)):
         if output.paths is None or best_rank(output.paths, nodes) is not None:
@@ -169,9 +179,10 @@ def _dropped_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
 def _step_loss(
     step: Step, old_paths: Ranking | None, new_paths: Ranking, *, answer: str, nodes: set[int]
 ) -> Loss | None:
-    """Return the loss by a step that dropped all paths to the answer, if it did.
+    """Return the loss by a step that dropped an answer's paths.
 
-    `old_paths` are the paths before the step, or None before any paths.
+    The result is None if the step did not drop all paths to the answer. `old_paths` are the paths
+    before the step, or None before any paths.
     """
     order = step.before_cut
     rank = best_rank(order, nodes)
@@ -190,7 +201,10 @@ def _step_loss(
 
 
 def _path_loss(run: LaneStages, answer: str, nodes: set[int], path: Path) -> Loss:
-    """Return the loss of an answer to which the run saw no path, by the fate of `path`."""
+    """Return the loss of an answer to which a run saw no path.
+
+    The loss depends on the fate of `path`.
+    """
     outcome = path_fate(run.graph, run.states, path, run.by_model)
     is_inside = run.state.subgraph is not None and any(node in run.state.subgraph for node in nodes)
     stage = "paths" if is_inside else "subgraph"
@@ -248,9 +262,10 @@ def _beam_loss(run: LaneStages, answer: str, path: Path, fate: Fate) -> Loss:
 
 
 def _no_path_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
-    """Return the loss of an answer to which no path of the searched length leads.
+    """Return the loss of an answer that no path reaches.
 
-    The answer is outside the subgraph, too far away, or not connected with the seeds.
+    Only paths of the searched length count. The answer is outside the subgraph, too far away, or
+    not connected with the seeds.
     """
     subgraph, search = run.state.subgraph, run.search_step()
     if subgraph is None or not any(node in subgraph for node in nodes):
@@ -267,7 +282,10 @@ def _no_path_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
 
 
 def _outside_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
-    """Return the loss by the first operator whose subgraph has none of the answer's nodes."""
+    """Return the loss by the first operator that omitted an answer.
+
+    The subgraph of that operator has none of the answer's nodes.
+    """
     for state in run.states:
         if state.subgraph is not None and not any(node in state.subgraph for node in nodes):
             step = state.trace[-1]
@@ -290,10 +308,10 @@ def _outside_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
 
 
 def _searches_whole_graph(step: Step | None) -> bool:
-    """Return whether a step searched the whole graph, and its subgraph is what it found.
+    """Return whether a step searched the whole graph.
 
-    An example is a search by relation chains. Its subgraph lacks a node because it followed other
-    relations.
+    Its subgraph is what it found. An example is a search by relation chains. Its subgraph lacks a
+    node because it followed other relations.
     """
     cls = OPERATORS.get(step.operator) if step is not None else None
     return (

@@ -1,4 +1,7 @@
-"""Gold passages that a lane did not bring into its prompt, with stage and cause."""
+"""Gold passages that a lane did not bring into its prompt.
+
+Each has the stage and the cause of its loss.
+"""
 
 from __future__ import annotations
 

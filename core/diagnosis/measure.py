@@ -35,14 +35,16 @@ def lane_counts_by_model(comparison: MethodComparison, lane: MethodLane) -> bool
 
 
 def has_two_measures(comparison: MethodComparison) -> bool:
-    """Return whether a count must say whose answers it counts, as there may be both kinds."""
+    """Return whether a count must say whose answers it counts. There may be both kinds."""
     return comparison.ask.uses_model and any(
         lane.state.reader is not None for lane in comparison.lanes
     )
 
 
 def measure_words(comparison: MethodComparison) -> str:
-    """Return words for the kind of answers that counts; empty if there is only one kind.
+    """Return words for the kind of answers that counts.
+
+    Empty if there is only one kind.
 
     >>> from core.comparison.lane import MethodComparison
     >>> from core.sources import SourceQuestion, GraphSource

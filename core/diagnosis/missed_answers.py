@@ -1,6 +1,6 @@
-"""A path to each known answer that a run lost, so that the loss can be explained.
+"""A path to each known answer that a run lost.
 
-The path may come from another run in the same comparison.
+It explains the loss, and may come from another run in the same comparison.
 """
 
 from __future__ import annotations
@@ -72,9 +72,10 @@ def read_paths(state: State, by_model: bool) -> tuple[Path, ...]:
 
 
 def _is_read(states: Sequence[State], nodes: set[int], by_model: bool) -> bool:
-    """Return whether one of the nodes lies on a path of `read_paths` of the last state.
+    """Return whether one of the nodes lies on a read path.
 
-    The result is True for a run that searches no paths, which cannot lose any.
+    The read paths are `read_paths` of the last state. The result is True for a run that searches no
+    paths, which cannot lose any.
     """
     last = states[-1] if states else None
     if last is None or last.paths is None:
@@ -89,7 +90,7 @@ def _first_path_to(ranking: Ranking | None, nodes: set[int]) -> Path | None:
 
 
 def _path_from_ranking(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
-    """Return the best path to one of the nodes that a run kept, if any."""
+    """Return the best kept path to one of the nodes, if any."""
     reader_first = sorted(
         (states for states in runs if states),
         key=lambda states: nodes.isdisjoint(states[-1].reader or ()),
@@ -99,7 +100,7 @@ def _path_from_ranking(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path
 
 
 def _path_from_steps(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
-    """Return the first path to one of the nodes that any operator saw, if any."""
+    """Return the first seen path to one of the nodes, if any. Any operator may have seen it."""
     for state in chain.from_iterable(runs):
         path_before_cut = _first_path_to(state.trace[-1].before_cut, nodes)
         path = path_before_cut or _first_path_to(state.paths, nodes)
@@ -109,7 +110,10 @@ def _path_from_steps(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path |
 
 
 def _shortest_path(graph, runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
-    """Return a path from a seed to one of the nodes inside the largest subgraph, if any."""
+    """Return a path from a seed to one of the nodes.
+
+    It lies inside the largest subgraph. The result is None if there is none.
+    """
     candidates = [
         (state.subgraph, state.seeds)
         for state in chain.from_iterable(runs)

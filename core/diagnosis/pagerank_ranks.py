@@ -24,9 +24,10 @@ EXACT_METHODS = ("auto", "push", "exact")
 
 
 def rank_beyond_cut(graph, state: State, nodes: Iterable[int]) -> int | None:
-    """Return the best rank, from 1, of some nodes in the PageRank by which `state` was cut.
+    """Return the best rank, from 1, of some nodes in a PageRank.
 
-    All nodes are ranked, by solving the equation once for each question. The result is None
+    It is the PageRank by which `state` was cut. All nodes are ranked, by solving the equation once
+    for each question. The result is None
 
     - if `pagerank_ranks` has none,
     - if the walk reaches none of the nodes,
@@ -41,7 +42,9 @@ def rank_beyond_cut(graph, state: State, nodes: Iterable[int]) -> int | None:
 
 
 def pagerank_ranks(graph, state: State) -> np.ndarray | None:
-    """Return the rank of every node in the PageRank by which the subgraph of `state` was cut.
+    """Return the rank of every node in a PageRank.
+
+    It is the PageRank by which the subgraph of `state` was cut.
 
     Returns
     -------
@@ -78,7 +81,10 @@ class _PageRankKey:
 
 @lru_cache(maxsize=8)
 def _node_ranks(key: _PageRankKey) -> np.ndarray:
-    """Return the rank of every node, int32 [n], by (-PageRank, id); 0 for nodes never reached."""
+    """Return the rank of every node, int32 [n], by (-PageRank, id).
+
+    The rank is 0 for nodes never reached.
+    """
     _, seeds, damping, direction = key.settings
     scores = pagerank_exact(key.graph, seeds, damping, direction, MAX_SCORE_ERROR)
     reached_nodes = np.flatnonzero(scores > 0)

@@ -56,7 +56,10 @@ def pagerank_moments(lane: MethodLane) -> tuple[MassMoment, ...]:
 
 
 def first_pagerank(lane: MethodLane) -> int | None:
-    """Return the index of the first PageRank in a line that has run; None if there is none."""
+    """Return the index of the first PageRank in a line.
+
+    The line has run. The result is None if there is none.
+    """
     indices = (
         i
         for i, operator in enumerate(lane.method.line)
@@ -87,9 +90,9 @@ def mass_moments(problem: PageRankProblem) -> tuple[MassMoment, ...]:
 
 
 class _Step:
-    """A function that moves the mass one step along all edges of a problem's graph.
+    """A function that moves the mass one step along all edges.
 
-    `origin` is s, float64 [n].
+    The edges are those of a problem's graph. `origin` is s, float64 [n].
     """
 
     def __init__(self, problem: PageRankProblem, origin: np.ndarray):

@@ -1,7 +1,8 @@
-"""Retrieved and shown chunks of a lane on a corpus, and the outcomes of gold passages.
+"""Chunks of a lane on a corpus, and outcomes of gold passages.
 
-A gold passage is a document, or a quotation of it, that holds the evidence for the answer. It is
-found if one of its chunks is. Chunks are given by their rows in the graph's table of chunks.
+The chunks are those retrieved and those shown. A gold passage is a document, or a quotation of it,
+that holds the evidence for the answer. It is found if one of its chunks is. Chunks are given by
+their rows in the graph's table of chunks.
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ MAX_CACHED_QUOTATIONS = 1024  # passages with a quotation whose chunks are cache
 
 
 def fates(graph: KnowledgeGraph, states: Sequence[State], gold: Sequence[str]) -> tuple[Fate, ...]:
-    """Return the outcome of each gold passage in a lane, without repeats, in the given order.
+    """Return the outcome of each gold passage in a lane.
 
-    It is the outcome of the passage's best chunk in the last ranking, else in the last ranking that
-    an operator cut. `states` are the states of the lane, oldest first.
+    Passages are in the given order, without repeats. The outcome is that of the passage's best
+    chunk in the last ranking, else in the last ranking that an operator cut. `states` are the
+    states of the lane, oldest first.
     """
     return tuple(
         replace(_fate(graph, states, document), document=document)
@@ -80,7 +82,10 @@ def _retrieved_fate(
 
 
 def _cut_of_documents(state: State) -> Step | None:
-    """Return the last step that took the documents of nodes and cut their order, if any."""
+    """Return the last step that cut the documents of nodes.
+
+    It took the documents and cut their order. The result is None if no step did.
+    """
     for step in reversed(state.trace):
         if step.operator == DocumentsOfNodes.__name__ and step.before_cut is not None:
             return step
@@ -121,9 +126,10 @@ def too_late_text(rank: int, limit: int | None) -> str:
 
 
 def handed_on_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
-    """Return the chunks that a lane passed on, if it also ranked nodes that are chunks.
+    """Return the chunks that a lane passed on.
 
-    The result is None if it ranked no such nodes: then all chunks that it found were passed on.
+    The lane must also have ranked nodes that are chunks. The result is None if it ranked no such
+    nodes: then all chunks that it found were passed on.
     """
     if state.chunks is None or state.nodes is None or not chunk_nodes(graph, state.nodes.items):
         return None
@@ -203,10 +209,10 @@ def retrieved_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | No
 def chunk_order(
     graph: KnowledgeGraph, state: State
 ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Return the retrieved chunks, best first, and the longer order from which they were cut.
+    """Return the retrieved chunks, best first, and the longer order.
 
-    If the longer order is unknown, both are the same. The result is None if the state ranks no
-    chunks.
+    The retrieved chunks were cut from the longer order. If the longer order is unknown, both are
+    the same. The result is None if the state ranks no chunks.
     """
     if state.chunks is None and (state.nodes is None or not has_chunk_nodes(graph)):
         return None
@@ -219,7 +225,10 @@ def chunk_order(
 
 
 def shown_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
-    """Return the rows of the chunks that the prompt shows; None if there is no prompt."""
+    """Return the rows of the chunks that the prompt shows.
+
+    The result is None if there is no prompt.
+    """
     if state.prompt is None:
         return None
     table_items = {table.kind: table.items for table in state.tables or ()}

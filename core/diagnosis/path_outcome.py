@@ -45,9 +45,10 @@ def path_fate(graph, states: Sequence[State], path: Path, by_model: bool = True)
 
 
 def path_fate_in(graph, states: Sequence[State], path: Path, origin, by_model: bool = True) -> Fate:
-    """Return the outcome, in a run on `graph`, of a path of the graph `origin`.
+    """Return the outcome of a path of `origin` in a run on `graph`.
 
-    The path is followed in `graph` by the names of its nodes and relations.
+    `origin` is the graph of the path. The path is followed in `graph` by the names of its nodes and
+    relations.
     """
     if states and all(state.paths is None for state in states) and graph is not origin:
         return Fate(Cause.NOT_SOUGHT, "this method finds no paths")
@@ -90,7 +91,10 @@ def prompt_paths(state: State) -> int | None:
 
 
 def _dropped_fate(states: Sequence[State], path: Path) -> Fate | None:
-    """Return the outcome by the last operator that saw the path and did not keep it."""
+    """Return the outcome by the last operator that dropped the path.
+
+    The operator saw the path and did not keep it.
+    """
     operator_inputs = [None, *(state.paths for state in states)]  # the input of each operator
     for old_paths, output in zip(reversed(operator_inputs[:-1]), reversed(states)):
         step = output.trace[-1]
@@ -109,7 +113,10 @@ def _dropped_fate(states: Sequence[State], path: Path) -> Fate | None:
 
 
 def _cut_fate(step: Step, index: int, limit: int) -> Fate:
-    """Return the outcome of the path at `index` of the order that a step cut to `limit` paths."""
+    """Return the outcome of a path in an order that was cut.
+
+    The path is at `index` of the order, which `step` cut to `limit` paths.
+    """
     assert step.before_cut is not None  # the path has a rank in it
     total = len(step.before_cut)
     if limit == 0:
@@ -120,9 +127,10 @@ def _cut_fate(step: Step, index: int, limit: int) -> Fate:
 
 
 def _not_read_fate(step: Step, total: int, limit: int) -> Fate:
-    """Return the outcome of one of `total` paths that a step did not read or did not choose.
+    """Return the outcome of a path that a step did not read.
 
-    `limit` is the number of paths that it kept.
+    The step did not read it or did not choose it. There were `total` paths. `limit` is the number
+    of paths that it kept.
     """
     if step.before_cut is not None and reads_part(step.parameters):
         read = len(step.before_cut)
@@ -160,9 +168,10 @@ def _unreached_fate(graph, states: Sequence[State], path: Path) -> Fate:
 
 
 def _left_out_fate(graph, states: Sequence[State], path: Path) -> Fate | None:
-    """Return the outcome by the first operator whose subgraph lacks a node or edge of the path.
+    """Return the outcome by the first operator that left out the path.
 
-    The result is None if no subgraph does.
+    The subgraph of that operator lacks a node or edge of the path. The result is None if no
+    subgraph does.
     """
     for state in states:
         if state.subgraph is None:

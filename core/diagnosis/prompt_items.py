@@ -1,6 +1,6 @@
-"""The items that an answer was made from, and states without some of the items.
+"""The items behind an answer, and states without some of them.
 
-`core.diagnosis.influence` answers again from such states.
+The answer was made from the items. `core.diagnosis.influence` answers again from such states.
 """
 
 from __future__ import annotations
@@ -42,9 +42,10 @@ def items_of(state: State, by_model: bool) -> list[Item]:
 
 
 def item_at(state: State, by_model: bool, kind: Kind, index: int) -> Any:
-    """Return the path, or the id of the hit, that an item of `items_of` stands for.
+    """Return the path or hit id that an item stands for.
 
-    `kind` and `index` are the two parts of the item. Raises LookupError if the state lacks it.
+    The item is one of `items_of`. `kind` and `index` are the two parts of the item. Raises
+    LookupError if the state lacks it.
     """
     tables = (state.tables or ()) if by_model else ()
     items = {table.kind: table.items for table in tables} or {
@@ -114,7 +115,7 @@ def has_report_per_path(state: State, operator: Operator) -> bool:
 
 
 def _keep_first(state: State, counts: Mapping[str, int]) -> State:
-    """Return the state with only the first items of each kind; `counts` holds their numbers."""
+    """Return the state with only the first items of each kind. `counts` holds their numbers."""
     changes: dict[str, Any] = {
         STATE_FIELDS[kind]: ranking.head(counts.get(kind, 0))
         for kind, ranking in state.ranked.items()
@@ -126,7 +127,10 @@ def _keep_first(state: State, counts: Mapping[str, int]) -> State:
 def _cut_tables(
     state: State, part: Callable[[tuple, Kind], tuple]
 ) -> tuple[ContextTable, ...] | None:
-    """Return the tables with the part of their rows that `part(values, kind)` selects, if any."""
+    """Return the tables with a part of their rows, if any.
+
+    `part(values, kind)` selects the rows.
+    """
     if state.tables is None:
         return None
     return tuple(

@@ -25,10 +25,11 @@ from core.types import Question
 
 @dataclass(frozen=True)
 class GraphQuality:
-    """Counts of a graph of texts, and of the answers and passages of some questions.
+    """Counts of a graph of texts and of some questions.
 
-    Entities and relations are counted unless the nodes are texts themselves. Chunks and gold
-    passages are counted if there are chunks. All counts are 0 otherwise.
+    Those of the questions are on their answers and passages. Entities and relations are counted
+    unless the nodes are texts themselves. Chunks and gold passages are counted if there are chunks.
+    All counts are 0 otherwise.
 
     Parameters
     ----------
@@ -110,10 +111,11 @@ class GraphQuality:
 def measure_quality(
     graph: Graph, questions: Iterable[Question] = (), merges: EntityMerges | None = None
 ) -> GraphQuality:
-    """Count a graph of texts, and the known answers and gold passages of some questions.
+    """Count a graph of texts, and the questions' answers and passages.
 
-    Repeated answers and passages are counted once. The paper In-depth Analysis of Graph-based RAG
-    names the quality of a graph before its use as an open problem.
+    Known answers and gold passages are counted. Repeated answers and passages are counted once. The
+    paper In-depth Analysis of Graph-based RAG names the quality of a graph before its use as an
+    open problem.
 
     Parameters
     ----------
@@ -161,7 +163,10 @@ def measure_quality(
 
 
 def _entities(graph: Graph) -> np.ndarray:
-    """Return the nodes that are entities; none in a tree, whose nodes are texts or summaries."""
+    """Return the nodes that are entities.
+
+    There are none in a tree, whose nodes are texts or summaries.
+    """
     table = graph.columns.nodes
     is_tree = table is not None and table.has_column("level")
     return np.arange(0 if is_tree else graph.n_nodes)
@@ -176,7 +181,10 @@ def _chunks_with_entities(graph: Graph) -> frozenset[int]:
 
 
 def _known_answers(questions: Iterable[Question]) -> dict[str, Question]:
-    """Return the known answers except yes and no, each with the last question that has it."""
+    """Return the known answers, each with its last question.
+
+    The answers yes and no are left out.
+    """
     answers = {}
     for question in questions:
         for answer in question.answers:

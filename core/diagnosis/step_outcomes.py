@@ -56,7 +56,7 @@ def targets_of(comparison: MethodComparison) -> tuple[Target, ...]:
 
 
 def step_outcomes(comparison: MethodComparison, lane: MethodLane) -> tuple[StepOutcome, ...]:
-    """Return the outcome of each operator that the lane has run so far, in order.
+    """Return the outcome of each operator that has run, in order.
 
     A graph reader that was added to the line is included.
     """
@@ -103,6 +103,9 @@ def _alive_names(
     targets: tuple[Target, ...],
     by_model: bool,
 ) -> tuple[str, ...] | None:
-    """Return the targets alive in the last stage that a state has reached; None without stages."""
+    """Return the targets alive in a state's last stage.
+
+    It is the last stage that the state has reached. The result is None without stages.
+    """
     stages = funnel(comparison.ask.source, lane.graph, state, targets, by_model, lane.saved_alive)
     return next((stage.alive for stage in reversed(stages) if not stage.bypassed), None)

@@ -35,7 +35,7 @@ SKIPPED_ARTICLES = ("a", "an", "the")
 
 @dataclass(frozen=True)
 class Support:
-    """A sentence of the answer, and the sentence of a chunk that is most similar to it.
+    """A sentence of the answer, with the most similar chunk sentence.
 
     `start` and `end` delimit the sentence in the answer, and `chunk_span` the one in the chunk.
     `chunk` is the row of the chunk, and `score` the cosine.
@@ -67,12 +67,12 @@ def find_supports(
 def find_supporting_sentences(
     graph: KnowledgeGraph, state: State, encoder: Encoder, watch: Watch = NO_WATCH
 ) -> tuple[SupportingSentence, ...]:
-    """Return, for each sentence of the answer, the sentence that it most likely rests on.
+    """Return the sentence that each sentence of the answer rests on.
 
-    It differs from `find_supports` in two respects. The result has ids of chunks. And a sentence
-    that contains all words of the answer's sentence comes before all others, because short answers
-    such as a name or a year are similar to no whole sentence. A bare yes or no counts as contained
-    in none.
+    It is the most likely one. It differs from `find_supports` in two respects. The result has ids
+    of chunks. And a sentence that contains all words of the answer's sentence comes before all
+    others, because short answers such as a name or a year are similar to no whole sentence. A bare
+    yes or no counts as contained in none.
 
     >>> from core.diagnosis.support import find_supporting_sentences
     >>> from core.types import Question, Ranking, State
@@ -125,9 +125,10 @@ def support_level(support: SupportingSentence) -> str:
 def _compare_sentences(
     graph: KnowledgeGraph, state: State, encoder: Encoder, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[TextSpan, list[ChunkSentence], Any]]:
-    """Yield (span of a sentence of the answer, all sentences of the chunks, their cosines).
+    """Yield each sentence of the answer with the chunks' sentences.
 
-    The chunks are those in the prompt, or without a prompt those retrieved.
+    A tuple has the span of a sentence of the answer, all sentences of the chunks, and their
+    cosines. The chunks are those in the prompt, or without a prompt those retrieved.
     """
     answer = state.answer or ""
     rows = sorted(shown_chunks(graph, state) or retrieved_chunks(graph, state) or ())
@@ -151,10 +152,11 @@ def _compare_sentences(
 
 
 def name_spans(text: str, names: Iterable[str]) -> tuple[TextSpan, ...]:
-    """Return the spans in which a text contains the words of one of the names.
+    """Return the spans of a text that have a name's words.
 
-    They are ascending and do not overlap; of spans with the same start the longest is taken. Case,
-    typography, punctuation and articles are ignored.
+    Each span has the words of one of the names. They are ascending and do not overlap; of spans
+    with the same start the longest is taken. Case, typography, punctuation and articles are
+    ignored.
 
     >>> from core.diagnosis.support import name_spans
     >>> text = "Scrooge, the miser, met Tim. Tiny Tim!"

@@ -41,7 +41,7 @@ def join_words(parts: Sequence[str], word: str = "and") -> str:
 
 
 def list_names(names: Sequence[str], limit: int = MAX_NAMES_IN_LIST) -> str:
-    """Return a list of names; of more than `limit` + 1 names only the first `limit` are listed."""
+    """Return a list of names. Of more than `limit` + 1 names, only the first `limit` are listed."""
     if len(names) <= limit + 1:
         return join_words(names)
     return f"{', '.join(names[:limit])} and {len(names) - limit:,} more"

@@ -183,7 +183,7 @@ def replaceable_bricks(draft: Draft, name: str) -> tuple[int, ...]:
 
 
 def possible_moves(draft: Draft, key: int) -> tuple[Slot, ...]:
-    """Return the slots to which a brick can be moved without making a new fault."""
+    """Return the slots to which a brick can be moved. A move there makes no new fault."""
     known_faults = brick_faults(draft)
     return tuple(
         slot

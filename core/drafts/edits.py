@@ -164,9 +164,9 @@ def _with_next_key(draft: Draft, keys: Iterator[int]) -> Draft:
 
 
 def _replace_brick(draft: Draft, slot: Slot, new: Brick) -> Draft:
-    """Return the draft with a brick in place of the one with the same key.
+    """Return the draft with a brick in place of another.
 
-    `slot` is in the row of that brick.
+    The other has the same key. `slot` is in the row of that brick.
     """
     return change_row(
         draft, slot, lambda row: tuple(new if old.key == new.key else old for old in row)
@@ -174,7 +174,7 @@ def _replace_brick(draft: Draft, slot: Slot, new: Brick) -> Draft:
 
 
 def _move_brick(draft: Draft, brick: Brick, slot: Slot, target: Slot) -> Draft:
-    """Return the draft with a brick at `target`; `slot` is the one before the brick."""
+    """Return the draft with a brick at `target`. `slot` is the one before the brick."""
     is_same_row = (slot.owner, slot.arm) == (target.owner, target.arm)
     is_same_place = is_same_row and target.index in (slot.index, slot.index + 1)
     is_inside_itself = target.owner in {inner.key for inner in brick.iter_bricks()}

@@ -96,7 +96,7 @@ class FileHead:
 
     @cached_property
     def rows(self) -> list[Row]:
-        """The first objects of JSON, Parquet or Arrow, as far as the head holds them."""
+        """The first objects of JSON, Parquet or Arrow in the head."""
         if self.has_several_files:
             return []
         if is_columnar(self.path):

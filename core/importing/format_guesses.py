@@ -160,7 +160,7 @@ def _suffixes_of_files(head: FileHead) -> set[str]:
 
 
 def _guess_triple_tables(head: FileHead) -> Guesses:
-    """Return guesses for tables of triples, in text or columns, and for tables of nodes."""
+    """Return guesses for tables of triples and of nodes. The triples are in text or columns."""
     form = COLUMN_FORMATS.get(head.suffix) or SEPARATOR_FORMATS.get(head.separator, "")
     if not form or not head.header:
         return {}

@@ -87,10 +87,10 @@ class Recognition:
 
 
 def recognise(path: str | Path, encoding: str = "") -> list[Recognition]:
-    """Return the formats that a file, folder, zip or database address may have, best first.
+    """Return the formats that a source may have, best first.
 
-    Only the head of a file is read. `encoding` is that of a text that is not UTF-8; if it is empty,
-    it is detected.
+    The source is a file, folder, zip or database address. Only the head of a file is read.
+    `encoding` is that of a text that is not UTF-8; if it is empty, it is detected.
 
     Raises
     ------
@@ -165,7 +165,10 @@ def importers_named(text: str) -> list[Importer]:
 
 
 def _unknown_format_message(head: FileHead) -> str:
-    """Return why a file has no known format, with advice if its suffix is known."""
+    """Return the reason why a file has no known format.
+
+    It has advice if the suffix of the file is known.
+    """
     if head.has_several_files:
         return f"{head.name} holds no file that can be read."
     if head.suffix in SUFFIX_ADVICE:

@@ -119,7 +119,7 @@ def _read_database(request: ImportRequest) -> ReadFile:
 
 
 def _check_sizes(request: ImportRequest) -> None:
-    """Raise BadInput if a file holds too much text, for readers that take no bound."""
+    """Raise BadInput if a file holds too much text. The check is for readers that take no bound."""
     if request.max_bytes is None:
         return
     for path in request.paths:

@@ -1,4 +1,4 @@
-"""Normal forms of texts, by which different spellings of the same text compare as equal.
+"""Normal forms of texts, in which different spellings are equal.
 
 Names, answers, titles and search words are compared in one of these forms:
 
@@ -245,10 +245,10 @@ def spelling_variants(name: str) -> list[str]:
 
 
 def name_key(name: str) -> str:
-    """Return a key that is equal for names that differ in case, typography and punctuation.
+    """Return a key that is equal for similar spellings of names.
 
-    Symbols that are part of names stay, as in C++ and C#. The key is empty for a name without any
-    letter, digit or symbol.
+    They may differ in case, typography and punctuation. Symbols that are part of names stay, as in
+    C++ and C#. The key is empty for a name without any letter, digit or symbol.
 
     >>> from core.languages.spelling import name_key
     >>> name_key("The “Spider–Rock”, No. 2"), name_key("C++"), name_key("1984.0"), name_key("3.5")
@@ -319,7 +319,7 @@ def contains_text(text: str, answer: str) -> bool:
 
 
 def contains_words(text: str, words: str) -> bool:
-    """Return whether a text contains each of the words that a user typed to search.
+    """Return whether a text contains each of some search words.
 
     >>> from core.languages.spelling import contains_words
     >>> contains_words("Jo’Ann O’Neil", "o'neil JO"), contains_words("Ann", "ann bob")
@@ -462,7 +462,10 @@ def _is_grouped(digits: list[str], marks: Iterable[str]) -> bool:
 
 
 def _number_continues(text: str, start: int, end: int) -> bool:
-    """Return whether the number at either edge of a span is part of a longer one."""
+    """Return whether a number continues beyond a span.
+
+    The number at either edge of the span is then part of a longer one.
+    """
     if _is_digit(text[start]):
         prefix = text[max(0, start - MINUS_CONTEXT_CHARACTERS) : start]
         if _is_digit(prefix[-1:]) or (prefix[-1:] == "." and _is_digit(prefix[-2:-1])):
@@ -482,7 +485,10 @@ def _is_digit(sign: str) -> bool:
 
 
 def _signs(text: str) -> set[str]:
-    """Return the different characters of a text that are not in ASCII, and the backtick."""
+    """Return the characters of a text that are no plain ASCII.
+
+    They are all different characters that are not in ASCII, and the backtick.
+    """
     return {sign for sign in set(text) if sign > "\x7f" or sign == "`"}
 
 

@@ -26,9 +26,10 @@ MAX_CACHED_STEMS = 1 << 16
 
 
 def plain_words(text: str) -> list[str]:
-    """Return the case-folded words of a text, split at all characters but letters and digits.
+    """Return the case-folded words of a text.
 
-    Marks over or under a letter belong to its word.
+    They are split at all characters but letters and digits. Marks over or under a letter belong to
+    its word.
 
     >>> from core.languages.terms import plain_words
     >>> plain_words("who.directed_by -> X"), plain_words("हिन्दी में"), plain_words("كَتَبَ")

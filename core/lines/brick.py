@@ -39,7 +39,10 @@ class Brick:
 
     @cached_property
     def _operator_or_fault(self) -> tuple[Any, str]:
-        """The operator with an empty text, or None with the reason why it cannot be made."""
+        """The operator, and the reason why it cannot be made.
+
+        The reason is empty if there is an operator. Otherwise the operator is None.
+        """
         try:
             if not issubclass(self.cls, Holder):
                 return make_operator(self.cls, self.given), ""

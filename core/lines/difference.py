@@ -21,9 +21,10 @@ MAX_SETTINGS_NAMED = 3  # settings in the name of a changed method
 def differing_parts(
     old: Sequence[Any], new: Sequence[Any]
 ) -> tuple[int, Sequence[Any], Sequence[Any]]:
-    """Return the position at which two rows begin to differ, and the differing part of each.
+    """Return the position and the parts in which two rows differ.
 
-    The parts lie between the equal beginnings and the equal ends. Equal rows have empty parts.
+    The position is the one at which they begin to differ. The parts lie between the equal
+    beginnings and the equal ends. Equal rows have empty parts.
     """
     old_texts, new_texts = list(map(repr, old)), list(map(repr, new))
     limit = min(len(old_texts), len(new_texts))
@@ -36,9 +37,9 @@ def differing_parts(
 def changed_values(
     old_operator: OperatorBase, new_operator: OperatorBase
 ) -> dict[str, tuple[Any, Any]]:
-    """Return the old and the new value of each parameter in which two operators differ.
+    """Return the values of each parameter in which two operators differ.
 
-    Both are of the same class.
+    They are the old and the new value. Both are of the same class.
     """
     old, new = parameter_values(old_operator), parameter_values(new_operator)
     return {name: (old.get(name), new[name]) for name in new if old.get(name) != new[name]}
@@ -54,10 +55,10 @@ def differing_step(line: OperatorLine[Any], other: OperatorLine[Any]) -> int | N
 
 
 def changed_settings(line: OperatorLine[Any], other: OperatorLine[Any]) -> tuple[str, ...]:
-    """Return the settings of `other` that differ from those of `line`, in words, each once.
+    """Return the settings of `other` that differ from those of `line`.
 
-    The result is empty if the classes of operators differ, or more than `MAX_SETTINGS_NAMED`
-    settings.
+    They are given in words, each once. The result is empty if the classes of operators differ, or
+    more than `MAX_SETTINGS_NAMED` settings.
 
     >>> from core.lines.difference import changed_settings
     >>> from core.operators.text import parse_line

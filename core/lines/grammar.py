@@ -23,7 +23,9 @@ L = TypeVar("L", bound=OperatorLine[Any])
 
 @dataclass(frozen=True, eq=False)
 class Grammar(Generic[L]):
-    """Parser of one kind of lines, either those that retrieve or those that build a graph.
+    """Parser of one kind of lines.
+
+    These lines either retrieve or build a graph.
 
     Parameters
     ----------
@@ -69,7 +71,7 @@ class Grammar(Generic[L]):
         return f"“{shorten(text)}” is neither {self.line_noun} nor a line of {self.operator_noun}s, as {form} …"
 
     def _row(self, tree: ast.expr, keys: Iterator[int]) -> Bricks:
-        """Return the bricks of the expression `a >> b`; none for `...`, an empty row."""
+        """Return the bricks of the expression `a >> b`. There are none for `...`, an empty row."""
         if isinstance(tree, ast.Constant) and tree.value is Ellipsis:
             return ()
         return tuple(self._brick(call, keys) for call in split_steps(tree))
@@ -102,9 +104,10 @@ class Grammar(Generic[L]):
         return self.operators.get(name) or self.find_class_with_stage(name)
 
     def find_class_with_stage(self, name: object, where: str = "") -> type[Any]:
-        """Return the operator class of a name, but not that of a branch, which has no stage.
+        """Return the operator class of a name.
 
-        The BadParameter of an unknown name begins with `where` and suggests the nearest name.
+        The class of a branch does not count, as it has no stage. The BadParameter of an unknown
+        name begins with `where` and suggests the nearest name.
         """
         classes = {key: cls for key, cls in self.operators.items() if isinstance(cls.stage, str)}
         if not isinstance(name, str) or name not in classes:
@@ -116,9 +119,10 @@ class Grammar(Generic[L]):
         return classes[name]
 
     def read_file(self, file: Path, fields: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the key and the fields of each row of a TOML file, as `parse_row` returns them.
+        """Yield the key and the fields of each TOML row.
 
-        Raises BadParameter, which names file, row, key and the nearest valid name.
+        The fields are those that `parse_row` returns. Raises BadParameter, which names file, row,
+        key and the nearest valid name.
         """
         try:
             rows = read_toml(file)
@@ -128,9 +132,9 @@ class Grammar(Generic[L]):
             yield key, self.parse_row(row, fields, f"{file.name}, “{key}”")
 
     def parse_row(self, row: Any, fields: Sequence[str], where: str) -> dict[str, Any]:
-        """Check a TOML row and return its fields, with `line` as a line of operators.
+        """Check a TOML row and return its fields.
 
-        Raises BadParameter, which begins with `where`.
+        The field `line` is a line of operators. Raises BadParameter, which begins with `where`.
         """
         if not isinstance(row, Mapping):
             raise BadParameter(f"{where}: a table was expected.")
@@ -170,9 +174,10 @@ class Grammar(Generic[L]):
         return make_operator(cls, settings, where)
 
     def _stage(self, entry: Any, where: str) -> str:
-        """Return the stage that is a key of an entry, as in `{ retrieve = "PageRankNodes" }`.
+        """Return the stage that is a key of an entry.
 
-        Raises BadParameter if the entry has no such key, or several.
+        An example is `{ retrieve = "PageRankNodes" }`. Raises BadParameter if the entry has no such
+        key, or several.
         """
         stages = [stage for stage in self.stages if isinstance(entry, Mapping) and stage in entry]
         # A parameter may have the name of a stage, as `read` has. Its value is then no text.

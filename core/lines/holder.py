@@ -1,4 +1,4 @@
-"""Base class of operators that hold rows of operators, with their text and TOML forms."""
+"""Base class of operators that hold rows of operators. It has their text and TOML forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Base class of lines of operators, both of those that retrieve and of those that build graphs."""
+"""Base class of lines of operators. Some lines retrieve, and others build graphs."""
 
 from __future__ import annotations
 

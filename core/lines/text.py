@@ -25,10 +25,10 @@ def split_steps(tree: ast.expr) -> tuple[ast.expr, ...]:
 
 
 def parse_call(call: ast.expr) -> tuple[str, dict[str, ast.expr]] | None:
-    """Return the name and the arguments of a call with named arguments only, as expressions.
+    """Return the name and the arguments of a call.
 
-    The result is None for any other expression. Raises BadParameter for an argument that occurs
-    twice.
+    All its arguments must be named. They are given as expressions. The result is None for any other
+    expression. Raises BadParameter for an argument that occurs twice.
     """
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args):
         return None

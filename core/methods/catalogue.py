@@ -100,7 +100,10 @@ class Method:
 
     @property
     def on_documents(self) -> bool:
-        """True if it runs on documents or on a graph built of them, False for triples."""
+        """True if it runs on documents, False for triples.
+
+        A graph built of documents counts as documents.
+        """
         return any(operator.stage == "graph" or operator.on_documents for operator in self.line)
 
     def is_for(self, source: AnswerSource) -> bool:
@@ -126,9 +129,9 @@ def catalogue() -> dict[str, Method]:
 
 
 def published_methods() -> dict[str, Method]:
-    """Return the methods that ship with Hopscope by id, in the order of the papers.
+    """Return the methods that ship with Hopscope by id.
 
-    A method with a base follows its base. Raises BadParameter.
+    They are in the order of the papers. A method with a base follows its base. Raises BadParameter.
     """
     methods: dict[str, Method] = {}
     files = METHODS_FOLDER.glob("*.toml")
@@ -147,9 +150,10 @@ def own_file_faults() -> tuple[str, ...]:
 
 
 def _own_methods() -> tuple[dict[str, Method], dict[str, str]]:
-    """Return the user's own methods by id, and a sentence for each unusable row by id.
+    """Return the user's methods by id, and sentences on unusable rows.
 
-    If the file cannot be read, the sentence has the key "".
+    There is one sentence for each row, by id. If the file cannot be read, the sentence has the key
+    "".
     """
     file = own_file()
     if not file.exists():
@@ -162,7 +166,7 @@ def _own_methods() -> tuple[dict[str, Method], dict[str, str]]:
 def _read_own_methods(
     file: Path, mtime: int, size: int
 ) -> tuple[dict[str, Method], dict[str, str]]:
-    """Return the result of `_own_methods`; the time and the size of the file are cache keys."""
+    """Return the result of `_own_methods`. The time and the size of the file are cache keys."""
     methods, row_faults = {}, {}
     try:
         rows = _own_rows()
@@ -267,7 +271,7 @@ def _sort_after_bases(methods: Mapping[str, Method]) -> dict[str, Method]:
 
 
 def own_file() -> Path:
-    """Return the path of the file of a user's own methods, which need not exist."""
+    """Return the path of the user's file of own methods. It need not exist."""
     return home_folder() / "instances.toml"
 
 
@@ -321,9 +325,9 @@ def find_method(
 def method_for_source(
     method: Method, source: AnswerSource, methods: Mapping[str, Method]
 ) -> Method:
-    """Return the variant of a method for documents if the method itself does not fit the source.
+    """Return a method's variant for documents if the method does not fit.
 
-    If the method fits, or has no such variant, it is returned unchanged.
+    If the method fits the source, or has no such variant, it is returned unchanged.
 
     >>> from core.methods.catalogue import catalogue, method_for_source
     >>> from core.sources import CorpusSource, GraphSource
@@ -338,9 +342,10 @@ def method_for_source(
 
 
 def without_saved_merges(method: Method) -> Method:
-    """Return the same method on the graph as it was built, without the corpus's saved merges.
+    """Return the same method without the corpus's saved merges.
 
-    Raises BadInput if the method does not run on a graph of documents.
+    It then runs on the graph as it was built. Raises BadInput if the method does not run on a graph
+    of documents.
 
     >>> from core.methods.catalogue import without_saved_merges, catalogue
     >>> one = without_saved_merges(catalogue()["vgraphrag"])
@@ -361,12 +366,12 @@ def without_saved_merges(method: Method) -> Method:
 def method_of_line(
     line: Line, methods: Mapping[str, Method], preferred_ids: Collection[str] = ()
 ) -> Method:
-    """Return the method of a line of operators, or make one with a fitting name.
+    """Return the method of a line of operators, or make one.
 
-    If one of `methods` has this line, it is returned. Otherwise the name is that of a method that
-    differs in one operator, marked as changed. A method that differs only in the parameters of this
-    operator is preferred, then one of `preferred_ids`. If several operators differ,
-    `_method_with_settings` finds the name.
+    A made method has a fitting name. If one of `methods` has this line, it is returned. Otherwise
+    the name is that of a method that differs in one operator, marked as changed. A method that
+    differs only in the parameters of this operator is preferred, then one of `preferred_ids`. If
+    several operators differ, `_method_with_settings` finds the name.
     """
     text = repr(line)
     for method in methods.values():
@@ -468,9 +473,10 @@ def toml_row(method: Method) -> dict[str, Any]:
 
 
 def _own_rows() -> dict[str, Any]:
-    """Return the rows of the user's own file by id, unchecked; none if there is no file.
+    """Return the rows of the user's own file by id.
 
-    Raises BadInput if the file cannot be read.
+    They are unchecked. There are none if there is no file. Raises BadInput if the file cannot be
+    read.
     """
     try:
         return read_toml(own_file()) if own_file().exists() else {}

@@ -1,4 +1,4 @@
-"""Models that a line of operators needs, and advice on how to get missing ones."""
+"""Models that a line of operators needs. There is also advice on how to get missing ones."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from core.parameters import parameters
 
 
 def needed_models(line: Line) -> tuple[str, ...]:
-    """Return the names and roles of the models that a line uses, in order, each once.
+    """Return the models that a line uses, in order, each once.
 
-    Raises BadParameter for a model expression that cannot be read.
+    They are given as names and roles. Raises BadParameter for a model expression that cannot be
+    read.
     """
     return tuple(dict.fromkeys(_named_models(line)))
 

@@ -109,7 +109,7 @@ def _value_range(parameter: Parameter) -> str:
 
 
 def _method_table() -> Iterator[str]:
-    """Yield a line of numbered sources, and a table with a bold row before each group."""
+    """Yield a line of numbered sources, and a table. The table has a bold row before each group."""
     groups: dict[str, list[Method]] = {}
     counts = Counter[str]()
     for method in published_methods().values():
@@ -161,9 +161,10 @@ def _method_row(method: Method, full_methods: list[Method], works: list[str]) ->
 
 
 def _describe_changes(base: Method, method: Method) -> str:
-    """Describe the line of a method by the steps in which it differs from that of `base`.
+    """Describe the line of a method by its changed steps.
 
-    The text is empty if there are too many such steps, or if it is longer than the line.
+    They are the steps in which it differs from that of `base`. The text is empty if there are too
+    many such steps, or if it is longer than the line.
     """
     pairs = [(old, new) for old, new in zip(base.line, method.line) if repr(old) != repr(new)]
     if len(base.line) != len(method.line) or len(pairs) > MAX_CHANGES:
@@ -179,7 +180,9 @@ def _describe_changes(base: Method, method: Method) -> str:
 
 
 def work_of(source: str) -> str:
-    """Return the paper or program that a source names, without the section or table in it.
+    """Return the paper or program that a source names.
+
+    The section or table in it is left out.
 
     >>> from core.methods.page import work_of
     >>> work_of("LEGO-GraphRAG, technical report, No. 2 (SAE-EEMs)"), work_of("FastInsight, IRCoT")

@@ -34,9 +34,9 @@ def published_prompts() -> dict[str, str]:
 
 
 def read_prompt(text: str) -> str:
-    """Return the name of a known prompt unchanged, or else the template in a file.
+    """Return the name of a known prompt, or a file's template.
 
-    Raises BadInput if there is neither such a prompt nor such a file.
+    The name is unchanged. Raises BadInput if there is neither such a prompt nor such a file.
     """
     if text in ANSWER_PROMPTS or text in choosing_prompts():
         return text
@@ -59,10 +59,10 @@ def read_prompt(text: str) -> str:
 def methods_with_prompt(
     methods: Sequence[Method], prompt: str, is_chat: Callable[[str], bool]
 ) -> tuple[tuple[Method, ...], tuple[str, ...]]:
-    """Return the methods with another prompt, and a sentence on each that keeps its own.
+    """Return the methods with another prompt, and sentences on the rest.
 
-    A method keeps its prompt if the new one does not have the placeholders for what its language
-    model is shown.
+    There is one sentence on each method that keeps its own prompt. A method keeps its prompt if the
+    new one does not have the placeholders for what its language model is shown.
 
     Parameters
     ----------
@@ -113,9 +113,10 @@ def methods_with_prompt(
 def _operator_with_prompt(
     operator: Operator, prompt: str, is_named: bool, is_chat: Callable[[str], bool]
 ) -> Operator:
-    """Return the operator with the prompt, or unchanged if none of its models can use it.
+    """Return the operator with the prompt, if a model can use it.
 
-    `is_named` is True for the name of a prompt, False for a template.
+    If none of its models can, it is unchanged. `is_named` is True for the name of a prompt, False
+    for a template.
     """
     if isinstance(operator, Answer | AnswerFromTables | AnswerFromPassages):
         return _answering_with_prompt(operator, prompt, is_named)
@@ -133,7 +134,7 @@ def _operator_with_prompt(
 def _answering_with_prompt(
     operator: Answer | AnswerFromTables | AnswerFromPassages, prompt: str, is_named: bool
 ) -> Operator:
-    """Return the answering operator with the prompt, or unchanged if the prompt does not fit."""
+    """Return the answering operator with the prompt. It is unchanged if the prompt does not fit."""
     # the placeholders that the operator fills; those of a subclass are the fields that it reads
     if type(operator) is AnswerFromTables:
         shown_fields = {"tables"}

@@ -41,7 +41,10 @@ def load_prompts(file: str) -> dict[str, dict[str, Any]]:
 
 
 def choosing_prompts() -> tuple[str, ...]:
-    """Return the names of the prompts with which a language model chooses from a list."""
+    """Return the names of the prompts for choosing from a list.
+
+    A language model chooses with them.
+    """
     return tuple(name for name, row in load_prompts("choose").items() if "replies" in row)
 
 
@@ -142,9 +145,10 @@ def with_examples(
 def ask_for_language(
     messages: tuple[dict[str, str], ...], question: str
 ) -> tuple[dict[str, str], ...]:
-    """Add the language of the answer to the messages if the question is clearly not in English.
+    """Ask for the answer's language if the question is not in English.
 
-    Otherwise the messages are returned unchanged.
+    The language is added to the messages if the question is clearly not in English. Otherwise the
+    messages are returned unchanged.
 
     >>> from core.prompts import ask_for_language
     >>> messages = ({"role": "system", "content": "Be brief."},
@@ -161,7 +165,7 @@ def ask_for_language(
 def add_instruction(
     messages: Iterable[Mapping[str, str]], sentence: str
 ) -> tuple[dict[str, str], ...]:
-    """Append a sentence to the system message, or add a system message if there is none."""
+    """Append a sentence to the system message. If there is none, a system message is added."""
     first, *rest = map(dict, messages)
     if first["role"] != "system":
         return {"role": "system", "content": sentence}, first, *rest

@@ -35,9 +35,10 @@ NameGroups = tuple[tuple[str, ...], ...]  # for each answer, all its names
 def known_answers(
     row: Mapping[str, Any], keys: Iterable[str], text: Callable[[Any, str], str]
 ) -> tuple[tuple[str, ...], NameGroups]:
-    """Return the answers of a row by their first names, and their groups of names.
+    """Return the answers of a row and their groups of names.
 
-    A group has all names of one answer. The groups are found in the first of these places:
+    The answers are given by their first names. A group has all names of one answer. The groups are
+    found in the first of these places:
 
     - `short_answers`, a list of groups for the parts of the answer (ALCE), or one group. ALCE's own
       files have it in each of their `qa_pairs`.

@@ -81,7 +81,7 @@ class QuestionCollector:
         )
 
     def ignored_keys(self) -> tuple[str, ...]:
-        """Return the keys or columns with a value that were not read, in their order."""
+        """Return the keys or columns with unread values, in their order."""
         return tuple(name for name in self.present_keys if name not in self.read_keys)
 
     def left_out_notes(self) -> tuple[str, ...]:

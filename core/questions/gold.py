@@ -79,11 +79,11 @@ class Passage:
 
 
 def passages(row: Row) -> list[Passage]:
-    """Return the passages included in a row, from the first of `PASSAGE_KEYS` that has any.
+    """Return the passages included in a row.
 
-    Known forms are pairs of title and sentences (HotpotQA, 2WikiMultihopQA), objects (MuSiQue,
-    HippoRAG, ALCE), web pages (CRAG), and a single text (UltraDomain, QuALITY). Raises UnfitRow for
-    any other form.
+    They are taken from the first of `PASSAGE_KEYS` that has any. Known forms are pairs of title and
+    sentences (HotpotQA, 2WikiMultihopQA), objects (MuSiQue, HippoRAG, ALCE), web pages (CRAG), and
+    a single text (UltraDomain, QuALITY). Raises UnfitRow for any other form.
     """
     for key in PASSAGE_KEYS:
         value = row.get(key)
@@ -223,5 +223,5 @@ def _join_sentences(value: Any, key: str) -> str:
 
 
 def _first_text(row: Row, keys: Sequence[str]) -> str:
-    """Return the text under the first of some keys that has one, or an empty text."""
+    """Return the first text under some keys, or an empty text."""
     return next((text_of(row[key], key) for key in keys if row.get(key) not in (None, "", [])), "")

@@ -205,7 +205,7 @@ def with_options(text: str, options: Sequence[str]) -> str:
 
 
 def _last_word(name: str) -> str:
-    """Return the last word of a name with dashes, blanks or capitals between its words."""
+    """Return the last word of a name. The words are separated by dashes, blanks or capitals."""
     return (KEY_WORD_PATTERN.findall(name) or [""])[-1].casefold()
 
 

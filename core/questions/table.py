@@ -108,12 +108,12 @@ def table_questions(
     watch: Watch = NO_WATCH,
     gold: bool = False,
 ) -> Iterator[tuple[str, Question]]:
-    """Yield the questions of a CSV file with their rows, counted as in a spreadsheet.
+    """Yield the questions of a CSV file with their rows.
 
-    The header is row 1. Columns are found by the names in `COLUMN_NAMES`, in any order. Only
-    `question` is needed. Other columns are left out and noted in `collector`. A cell may have
-    several values, separated by “|” or as a list. Raises BadInput, naming file and row, for a row
-    that cannot be read.
+    Rows are counted as in a spreadsheet. The header is row 1. Columns are found by the names in
+    `COLUMN_NAMES`, in any order. Only `question` is needed. Other columns are left out and noted in
+    `collector`. A cell may have several values, separated by “|” or as a list. Raises BadInput,
+    naming file and row, for a row that cannot be read.
 
     Parameters
     ----------
@@ -321,7 +321,7 @@ def _find_columns(
 
 
 def _indices(names: Sequence[str], column: str, spellings: Sequence[str]) -> list[int]:
-    """Return the indices of a column by its usual names, else by names of tools."""
+    """Return the indices of a column. They are found by its usual names, else by names of tools."""
     indices = [index for index, name in enumerate(names) if name in spellings]
     if indices:
         return indices
@@ -360,5 +360,5 @@ def _check_misspelt(
 
 
 def _quote_surplus(cells: Sequence[str], width: int) -> str:
-    """Return the surplus cells and the one before them as one quoted cell, for a message."""
+    """Return surplus cells and the one before as a quoted cell. It is for a message."""
     return '"' + ", ".join(cell.strip() for cell in cells[: len(cells) - width + 1]) + '"'

@@ -52,17 +52,18 @@ def read_query(columns: Sequence[str]) -> Question | None:
 
 
 def is_topics(line: str) -> bool:
-    """Return whether a first line opens a TREC topic, or an XML file of topics."""
+    """Return whether a first line opens TREC topics. It opens a topic, or an XML file of topics."""
     return bool(TOPIC_TAG.match(line.strip())) or line.strip().casefold().startswith("<topics")
 
 
 def read_topics(
     file: File, max_bytes: int | None, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[str, Question]]:
-    """Yield the queries of a file of TREC topics, each with its position, such as `line 3`.
+    """Yield the queries of a TREC topics file with their positions.
 
-    The topic's number is the id. The query is the first of `QUERY_FIELDS` with a text. Raises
-    BadInput for a file that is too large, and for a topic without a text.
+    An example of a position is `line 3`. The topic's number is the id. The query is the first of
+    `QUERY_FIELDS` with a text. Raises BadInput for a file that is too large, and for a topic
+    without a text.
     """
     with open_unpacked(file, watch, max_bytes) as stream:
         data = stream.read(MAX_TOPICS_FILE_BYTES + 1)

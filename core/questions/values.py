@@ -105,9 +105,9 @@ def list_of_objects(row: Row, key: str) -> list[Row]:
 
 
 def _parse_literal(text: str) -> Any:
-    """Parse a text as JSON, else as a Python literal (pandas writes lists that way).
+    """Parse a text as JSON, else as a Python literal.
 
-    A text that is neither is returned unchanged.
+    The latter is how pandas writes lists. A text that is neither is returned unchanged.
     """
     for parse in (json.loads, ast.literal_eval):
         try:

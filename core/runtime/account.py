@@ -1,4 +1,4 @@
-"""Accounts of language model calls, which charge each piece of work for the calls that it makes."""
+"""Accounts of language model calls. They charge each piece of work for the calls that it makes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Run a command, and end it with its child processes when the parent process dies.
+"""Run a command, and end it when the parent process dies.
 
-This file is run as a script, with the command as its arguments. The parent process holds the other
-end of the standard input of the script. When the parent closes that end or dies, even by kill -9,
-the script ends the command.
+Its child processes are ended, too. This file is run as a script, with the command as its arguments.
+The parent process holds the other end of the standard input of the script. When the parent closes
+that end or dies, even by kill -9, the script ends the command.
 
 The command and its children form a process group. Windows has no such groups. On Windows, child
 processes are found only while the command runs: those that remain after it has ended by itself are
@@ -21,7 +21,10 @@ GRACE_SECONDS = 10.0  # from the request to end until the command is killed
 
 
 def run(command: list[str]) -> int:
-    """Run a command and return its exit code, or 128 plus the signal that ended it."""
+    """Run a command and return its exit code.
+
+    If a signal ended it, the result is 128 plus the signal.
+    """
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
     threading.Thread(target=_end_when_input_closes, args=[process], daemon=True).start()
     code = process.wait()

@@ -172,9 +172,10 @@ class Workers:
 
 
 def cluster_workers() -> Workers | None:
-    """Return the workers of the Ray cluster that RAY_ADDRESS names; None if it names none.
+    """Return the workers of the Ray cluster in RAY_ADDRESS.
 
-    Inside a worker the result is None, so that workers start no workers of their own.
+    The result is None if it is not set. Inside a worker the result is None, so that workers start
+    no workers of their own.
     """
     address = os.environ.get("RAY_ADDRESS", "")
     return Workers(address=address) if address else None

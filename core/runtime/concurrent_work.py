@@ -45,7 +45,10 @@ class ConcurrentWork(Watch):
         self._stopped = threading.Event()
 
     def check(self) -> None:
-        """Raise RunCancelled once the pieces are no longer needed, and any error of the watch."""
+        """Raise RunCancelled once the pieces are no longer needed.
+
+        Any error of the watch is raised, too.
+        """
         if self._stopped.is_set():
             raise RunCancelled()
         self._watch.check()

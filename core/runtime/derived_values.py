@@ -1,4 +1,7 @@
-"""Caches of values derived from an object, such as a graph, kept as long as the object lives."""
+"""Caches of values derived from an object, such as a graph.
+
+They are kept as long as the object lives.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,9 @@ DEFAULT_CACHED_VALUES = 4  # values of one kind that are cached
 
 
 class ValueCache:
-    """A cache of values of one kind, with the lock that is held while a value is made.
+    """A cache of values of one kind, with a lock.
 
-    The least recently used values are dropped first.
+    The lock is held while a value is made. The least recently used values are dropped first.
     """
 
     def __init__(self, size: int):

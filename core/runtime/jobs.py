@@ -88,7 +88,7 @@ class Job(Watch):
 
     @property
     def cancel_refusal(self) -> str:
-        """The reason why the current user may not cancel the job; empty if they may."""
+        """The reason why the current user may not cancel the job. Empty if they may."""
         person = current_person()
         if person.administrator or person == self.person:
             return ""
@@ -121,7 +121,7 @@ class Job(Watch):
 
     @property
     def has_ended(self) -> bool:
-        """True if the job is done, failed or was cancelled, and its work has ended."""
+        """True if the job and its work have ended. The job is done, failed or was cancelled."""
         return self._ended.is_set()
 
     def wait(self, seconds: float | None = None) -> bool:

@@ -34,7 +34,10 @@ def memory_bytes(value: Any) -> int:
 
 
 def _weigh(value: Any, seen_ids: set[int]) -> float:
-    """Return the bytes of a value, without objects whose ids are in `seen_ids`; add its own ids."""
+    """Return the bytes of a value.
+
+    Objects whose ids are in `seen_ids` are left out, and the value's own ids are added.
+    """
     if id(value) in seen_ids:
         return 0
     seen_ids.add(id(value))
@@ -58,7 +61,10 @@ def _weigh(value: Any, seen_ids: set[int]) -> float:
 
 
 def free_memory() -> int:
-    """Return the bytes of memory of this computer that are free or can be freed at once."""
+    """Return the bytes of memory that are free on this computer.
+
+    Those that can be freed at once are included.
+    """
     import psutil
 
     return int(psutil.virtual_memory().available)

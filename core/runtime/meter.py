@@ -103,7 +103,7 @@ def current_meter() -> Meter | None:
 
 @contextmanager
 def use_meter(meter: Meter | None) -> Iterator[None]:
-    """Measure within the block with the meter of another thread, which waits for this one."""
+    """Measure within the block with the meter of another thread. That thread waits for this one."""
     previous = current_meter()
     _local.meter = meter
     try:
@@ -167,7 +167,10 @@ def waited_seconds() -> float:
 
 
 def first_requests(keys: Sequence[Hashable]) -> list[Hashable]:
-    """Return the keys of requests that this work has not sent before, and note them as sent."""
+    """Return the keys of new requests, and note them as sent.
+
+    This work has not sent a new request before.
+    """
     meter = current_meter()
     if meter is None:
         return []
@@ -191,7 +194,10 @@ def add_note(note: str) -> None:
 
 
 def record_reply(thought: str, usable: bool) -> None:
-    """Record a language model's reasoning text (empty if none), and if its reply is usable."""
+    """Record a language model's reasoning, and if its reply is usable.
+
+    The reasoning text is empty if there is none.
+    """
     meter = current_meter()
     if meter is not None:
         meter.reasoning_texts += [thought] if thought else []
@@ -199,7 +205,10 @@ def record_reply(thought: str, usable: bool) -> None:
 
 
 def _remaining_seconds(start: float, fraction: float) -> float | None:
-    """Return the estimated remaining seconds of work begun at `start`; None if it is too early."""
+    """Return the estimated remaining seconds of work.
+
+    The work began at `start`. The result is None if it is too early.
+    """
     elapsed = time.monotonic() - start
     if not fraction or elapsed < MIN_ESTIMATE_SECONDS:
         return None

@@ -1,4 +1,4 @@
-"""Reader of the rows of JSON, Parquet and Arrow files, for imports of corpora and graphs."""
+"""Reader of the rows of JSON, Parquet and Arrow files. It is for imports of corpora and graphs."""
 
 from __future__ import annotations
 

@@ -71,10 +71,10 @@ class SeparateColumns:
 def column_rows(
     path: FilePath, without: Container[str] = (), max_bytes: int | None = None
 ) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Yield the rows of a file, each with the fraction (0 to 1) read so far.
+    """Yield the rows of a file, each with a fraction.
 
-    Columns in `without` are not decoded. Raises BadInput for a file that is missing, damaged, or
-    unpacks to more than `max_bytes` bytes.
+    It is the fraction (0 to 1) read so far. Columns in `without` are not decoded. Raises BadInput
+    for a file that is missing, damaged, or unpacks to more than `max_bytes` bytes.
     """
     with closing(SeparateColumns(path)) as table:
         names = [name for name in table.names if name not in without]

@@ -1,4 +1,7 @@
-"""A server program on this computer, such as a model server, that this process starts and ends."""
+"""A server program on this computer, started and ended by this process.
+
+An example is a model server.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +90,10 @@ class ServerProcess:
             connection.close()
 
     def wait_until_healthy(self, seconds: float) -> bool:
-        """Wait until the server is healthy; return False if it ends or is not within `seconds`."""
+        """Wait until the server is healthy.
+
+        Return False if it ends or is not healthy within `seconds`.
+        """
         deadline = time.monotonic() + seconds
         while not self.is_healthy():
             if not self.is_running or time.monotonic() > deadline:
@@ -126,10 +132,10 @@ class ServerProcess:
         return f"{ending}: {error}" if error else ending
 
     def find_log_error(self) -> str:
-        """Return the first specific error in the end of the log, else its last line.
+        """Return the first specific error in the end of the log.
 
-        Lines without information are skipped (`LOG_NOISE`). The text is empty if there are no
-        others.
+        If there is none, return its last line. Lines without information are skipped (`LOG_NOISE`).
+        The text is empty if there are no others.
         """
         with self.log.open("rb") as file:
             file.seek(max(0, self.log.stat().st_size - LOG_TAIL_BYTES))

@@ -1,8 +1,8 @@
-"""Work in a subprocess with limits of memory and time, which can be ended at any moment.
+"""Work in a subprocess with limits of memory and time.
 
-Work is sent by the standard input of the subprocess, and reports return by its standard output.
-Printed text goes to the standard error. The subprocess ends when the work is cancelled or this
-process dies.
+It can be ended at any moment. Work is sent by the standard input of the subprocess, and reports
+return by its standard output. Printed text goes to the standard error. The subprocess ends when the
+work is cancelled or this process dies.
 
 On Linux the kernel enforces the limits. On other systems this process checks them ten times a
 second, because macOS enforces no limit of address space, and Windows no limit at all. The limit of
@@ -155,7 +155,7 @@ class Worker:
                 self._end_process()
 
     def _send_work(self, work: tuple) -> None:
-        """Send a piece of work to the subprocess, which is started if there is none."""
+        """Send a piece of work to the subprocess. It is started if there is none."""
         if self._process is None:
             self._process = _start_process(self._memory)
             self._messages = SimpleQueue()
@@ -282,7 +282,7 @@ def serve(memory: int | None, kernel: bool) -> None:
 
 
 def _queue_work(work_queue: SimpleQueue[bytes]) -> None:
-    """Put arriving work into a queue; end this process with the parent, which closes the input."""
+    """Put arriving work into a queue. The process ends with the parent, which closes the input."""
     try:
         for work in _messages(sys.stdin.buffer):
             work_queue.put(work)
@@ -302,7 +302,7 @@ def _do_work(reports: IO[bytes], work: Callable[..., Any], arguments: tuple) -> 
 
 
 def _prepare_limits(memory: int | None) -> None:
-    """Limit the address space, write no core files, and receive the signals of the input."""
+    """Limit the address space and forbid core files. The signals of the input are received, too."""
     if sys.platform == "linux":
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if memory is not None:
@@ -311,10 +311,10 @@ def _prepare_limits(memory: int | None) -> None:
 
 
 def _limit_time(seconds: float | None) -> None:
-    """Limit the processor time of this process from now on; the kernel ends it then.
+    """Limit the processor time of this process from now on.
 
-    The kernel compares the limit with time counted in ticks, which drifts from
-    `time.process_time` on a busy processor. The limit starts from the count in ticks.
+    The kernel then ends the process. It compares the limit with time counted in ticks, which drifts
+    from `time.process_time` on a busy processor. The limit starts from the count in ticks.
     """
     if sys.platform == "linux":
         _, hard_limit = resource.getrlimit(resource.RLIMIT_CPU)

@@ -1,6 +1,6 @@
-"""Shares of elapsed time for concurrent pieces of work, such as requests to a model.
+"""Shares of elapsed time for concurrent pieces of work.
 
-Each moment is divided equally among the pieces that are running.
+Examples are requests to a model. Each moment is divided equally among the pieces that are running.
 """
 
 from __future__ import annotations

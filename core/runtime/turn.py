@@ -1,9 +1,9 @@
-"""The turn of a piece of work, which is passed on while the piece prepares something or waits.
+"""The turn of a piece of work, which can be passed on.
 
-Normally a piece of work computes only while it has the turn. A turn is a slot of
-`core.comparison.queues.FairQueue` or the `ProcessorLock` of `core.runtime.concurrent_work`. Code
-deep inside a piece of work passes the turn on by `pass_turn`, without knowing which of the two it
-is.
+It is passed on while the piece prepares something or waits. Normally a piece of work computes only
+while it has the turn. A turn is a slot of `core.comparison.queues.FairQueue` or the `ProcessorLock`
+of `core.runtime.concurrent_work`. Code deep inside a piece of work passes the turn on by
+`pass_turn`, without knowing which of the two it is.
 """
 
 from __future__ import annotations
@@ -87,9 +87,9 @@ def pass_turn(waits: bool = False) -> Iterator[None]:
 
 @contextmanager
 def pass_turn_at_once() -> Iterator[None]:
-    """Pass the turn on at once while this thread waits for another computer or other lanes.
+    """Pass the turn on at once while this thread waits.
 
-    Without a turn this does nothing.
+    It waits for another computer or other lanes. Without a turn this does nothing.
     """
     turn: Turn | None = getattr(_thread, "turn", None)
     with nullcontext() if turn is None else turn.pass_on(waits=True, at_once=True):

@@ -218,7 +218,7 @@ def docs_page(schema: dict[str, Any]) -> str:
 
 
 def _fields_table(schema: dict[str, Any], call: dict[str, Any]) -> str:
-    """Return the HTML table of a call's fields; empty for a call without a body."""
+    """Return the HTML table of a call's fields. Empty for a call without a body."""
     body = call.get("requestBody")
     if body is None:
         return ""

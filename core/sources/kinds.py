@@ -1,4 +1,7 @@
-"""The two kinds of sources, graphs of triples and corpora, and lookups of sources by name."""
+"""The two kinds of sources, and lookups of sources by name.
+
+The kinds are graphs of triples and corpora.
+"""
 
 from __future__ import annotations
 
@@ -269,7 +272,10 @@ def available_sources() -> dict[AnswerSource, str]:
 
 
 def corpus_of_set(set_name: str) -> CorpusSource | None:
-    """Return the corpus of a question set; None if the set is a graph's or unknown."""
+    """Return the corpus of a question set.
+
+    The result is None if the set is a graph's or unknown.
+    """
     for name, corpus in reversed(corpora().items()):
         if set_name in corpus.sets:
             return CorpusSource(name)
@@ -280,7 +286,10 @@ SOURCE_KINDS: dict[str, type[AnswerSource]] = {cls.kind: cls for cls in (CorpusS
 
 
 def source_in(parameters: Mapping[str, Any]) -> AnswerSource | None:
-    """Return the source that the parameters of a web address name; None if they name none."""
+    """Return the source in the parameters of a web address.
+
+    The result is None if they name none.
+    """
     for kind, source_class in SOURCE_KINDS.items():
         if name := parameters.get(kind):
             return source_class(name)

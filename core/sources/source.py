@@ -57,7 +57,10 @@ class AnswerSource(ABC):
     saved_prefix: ClassVar[str]  # beginning of `saved_name`
 
     def __contains__(self, passage: str) -> bool:
-        """Return whether the opened source has a passage of that name that is not removed."""
+        """Return whether the opened source has a passage of that name.
+
+        A removed passage does not count.
+        """
         return False
 
     @property
@@ -322,9 +325,10 @@ class SourceQuestion:
     waits_for_vectors: bool = True
 
     def key(self, models: str) -> tuple:
-        """Return all that a computed state depends on apart from its operators, as a cache key.
+        """Return a cache key of a computed state without its operators.
 
-        `models` is a text that changes with the models.
+        The key holds everything else that the state depends on. `models` is a text that changes
+        with the models.
         """
         return (
             self.source.graph.digest,

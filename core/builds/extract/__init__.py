@@ -1,1 +1,1 @@
-"""Operators of stage “extract”, in which a parser or a language model reads each chunk."""
+"""Operators of stage “extract”, which read each chunk. They use a parser or a language model."""

@@ -200,7 +200,10 @@ class DescribedNames(Extractor):
     def _request(
         self, text: str, name_facts: Facts
     ) -> tuple[tuple[ChunkEntity, ...], list[str], Messages]:
-        """Return the principal entities of a chunk, their names, and the messages to the model."""
+        """Return a chunk's principal entities, their names, and the messages.
+
+        The messages are for the model.
+        """
         entities = principal_entities(name_facts.entities, self.names)
         names = [entity.name for entity in entities]
         names_json = json.dumps(names, ensure_ascii=False)
@@ -270,7 +273,10 @@ def principal_entities(entities: Sequence[ChunkEntity], limit: int) -> tuple[Chu
 
 
 def _parse_reply(text: str) -> JsonReply | None:
-    """Parse a reply, with missing parts empty; None if it does not fit the schema."""
+    """Parse a reply, with missing parts empty.
+
+    The result is None if the reply does not fit the schema.
+    """
     reply = json_reply(text, ("about", "links"))
     if reply is None:
         return None
@@ -282,7 +288,7 @@ def _parse_reply(text: str) -> JsonReply | None:
 
 
 def _relations(links: Sequence[Any], names: Sequence[str]) -> tuple[list[ChunkRelation], int]:
-    """Return the usable links of a reply as relations, and the number of unusable links.
+    """Return the usable links as relations, and the number of unusable links.
 
     Of several links between two names, the first counts. A link of a name with itself is ignored.
     """

@@ -1,6 +1,7 @@
-"""Base class of the operators of stage “extract”, which find entities and relations in chunks.
+"""Base class of operators of stage “extract”.
 
-Facts are saved on disk. In a large corpus they are read from there again on each access.
+They find entities and relations in chunks. Facts are saved on disk. In a large corpus they are read
+from there again on each access.
 """
 
 from __future__ import annotations
@@ -73,9 +74,10 @@ class Extractor(BuildOperator):
         """
 
     def signature(self, ctx: BuildContext) -> str:
-        """Return an id of all that the facts depend on, except for the operator and the text.
+        """Return an id of everything else that the facts depend on.
 
-        An example is the weights of a model. Empty if there is nothing else.
+        The operator and the text are not part of it. An example is the weights of a model. Empty if
+        there is nothing else.
         """
         return ""
 
@@ -195,7 +197,10 @@ class Extractor(BuildOperator):
 
 @dataclass(frozen=True, eq=False)
 class SavedFacts(Sequence[Facts]):
-    """Facts of all chunks of a large corpus, read from disk on each access to save memory."""
+    """Facts of all chunks of a large corpus, read from disk.
+
+    They are read on each access to save memory.
+    """
 
     extractor: Extractor
     chunks: Table
@@ -249,7 +254,7 @@ class SavedFacts(Sequence[Facts]):
     def _collect(
         self, make_empty: partial[C], runs: Sequence[range], report: BuildReport | None
     ) -> Iterator[C]:
-        """Yield a new collection of each run, by the workers if no report is given."""
+        """Yield a new collection of each run. The workers make it if no report is given."""
         texts = (self.chunks.texts("text", run) for run in runs)
         if report is None and self.ctx.workers is not None:
             return collect_over_workers(self.extractor, make_empty, texts, self.ctx)
@@ -288,7 +293,7 @@ class SavedFacts(Sequence[Facts]):
 
 
 class Summary:
-    """Counts and notes of the facts of all chunks, for the report of the build.
+    """Counts and notes of all chunks' facts, for the build report.
 
     The names of its attributes are part of saved runs (see `Collector`).
     """
@@ -333,7 +338,7 @@ class Summary:
 
 
 def _no_reply_message(facts: Sequence[Facts]) -> str:
-    """Return the message of an error that no reply could be read, with the most frequent reason."""
+    """Return the error message that no reply could be read. It has the most frequent reason."""
     notes = Counter(chain.from_iterable(one.notes for one in facts))
     reason = f" {_note_text(*notes.most_common(1)[0])}." if notes else ""
     chunks = "The only chunk" if len(facts) == 1 else f"None of the {len(facts):,} chunks"
@@ -344,7 +349,10 @@ def _no_reply_message(facts: Sequence[Facts]) -> str:
 
 
 def _report_notes(facts: Sequence[Facts], ctx: BuildContext) -> None:
-    """Report the most frequent notes of chunks, and the numbers of unusable replies and items."""
+    """Report the most frequent notes, and counts of unusable data.
+
+    The counts are those of replies and items.
+    """
     ctx.report.count(
         **{
             "unread": sum(one.unreadable for one in facts),

@@ -75,17 +75,19 @@ class MentionLabels:
         return None
 
     def _ends_longer_term(self, mention: ParsedMention) -> bool:
-        """Return whether a mention ends a longer term, to which the other name then belongs.
+        """Return whether a mention ends a longer term.
 
-        An example is "removal of the uterus (hysterectomy)".
+        The other name then belongs to that term. An example is "removal of the uterus
+        (hysterectomy)".
         """
         root = _root(self.doc, mention)
         return root.dep_ == "pobj" and root.head.head.pos_ in ("NOUN", "PROPN")
 
     def _alias_label(self, first: ParsedMention, second: ParsedMention) -> str:
-        """Return the label if the second mention is an alias of the first; else empty.
+        """Return the label of an alias.
 
-        An alias follows directly: after words such as “also known as”, or in brackets.
+        It is empty unless the second mention is an alias of the first. An alias follows directly:
+        after words such as “also known as”, or in brackets.
         """
         doc = self.doc
         end = second.start  # of the tokens between the two
@@ -107,10 +109,11 @@ class MentionLabels:
         return ALSO_CALLED if _gives_alias(phrase, first, second) else ""
 
     def _syntax_label(self, head: ParsedMention, tail: ParsedMention) -> str:
-        """Return the words that connect the head with the tail in the syntax tree; empty for none.
+        """Return the words between head and tail in the syntax tree.
 
-        The head is the subject of a verb and the tail its object, or the tail belongs to the head
-        as an apposition, a possessor or through a preposition.
+        The words connect the head with the tail. Empty if there are none. The head is the subject
+        of a verb and the tail its object, or the tail belongs to the head as an apposition, a
+        possessor or through a preposition.
         """
         token, preposition = _root(self.doc, tail), ""
         while token.dep_ == "conj" and token.head.pos_ in ("NOUN", "PROPN"):
@@ -135,10 +138,10 @@ class MentionLabels:
         return self._verb_label(head, token, preposition)
 
     def _verb_label(self, head: ParsedMention, token: Token, preposition: str) -> str:
-        """Return the label through a verb or noun above the tail; empty if there is none.
+        """Return the label through a verb or noun above the tail.
 
-        The head is the subject of the verb, or the noun describes it. `token` is the word above the
-        tail, and `preposition` is the one between the two, or empty.
+        Empty if there is none. The head is the subject of the verb, or the noun describes it.
+        `token` is the word above the tail, and `preposition` is the one between the two, or empty.
         """
         words = [preposition] if preposition else []
         if self._is_noun_between(token):
@@ -155,14 +158,17 @@ class MentionLabels:
         return " ".join([*_verb_words(token), *words][:MAX_LABEL_WORDS]) or "is"
 
     def _is_noun_between(self, token: Token) -> bool:
-        """Return whether a token is a noun that belongs to the label, and no name."""
+        """Return whether a token is a noun of the label. A noun in a name is not."""
         mention = self.mention_of_token.get(token.i)
         if mention is not None and mention.type != PHRASE_TYPE:
             return False
         return token.pos_ in ("NOUN", "PROPN") and token.dep_ in ("attr", "appos", "dobj", "pobj")
 
     def _subject_mentions(self, verb: Token) -> list[ParsedMention]:
-        """Return the mentions that are subjects of a verb, or else of a verb that it depends on."""
+        """Return the mentions that are subjects of a verb.
+
+        If there are none, those of a verb that it depends on are returned.
+        """
         for _ in range(MAX_JOINED_VERBS):
             mentions: list[ParsedMention] = []
             for child in verb.children:
@@ -191,7 +197,10 @@ class MentionLabels:
 
 
 def _words_outside_brackets(tokens: Iterable[Token]) -> tuple[list[str], bool]:
-    """Return the words outside of brackets in lower case, and whether a bracket stays open."""
+    """Return the words outside of brackets, and whether a bracket stays open.
+
+    The words are in lower case.
+    """
     words: list[str] = []
     depth = 0
     for token in tokens:

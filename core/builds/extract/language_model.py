@@ -186,9 +186,10 @@ class LanguageModelExtraction(Extractor):
     def _ask(
         self, chat: Chat, prompt: str, facts: ReplyFacts, ctx: BuildContext, **values: str
     ) -> Iterator[dict[str, list[Any]]]:
-        """Yield the lists of the first reply, then those of the replies with further items.
+        """Yield the lists of the first reply, then of the further ones.
 
-        Ends early if a reply is unreadable or has no items. `values` fill the gaps of the prompt.
+        Further replies have further items. Ends early if a reply is unreadable or has no items.
+        `values` fill the gaps of the prompt.
         """
         conversation = list(make_messages(EXTRACTION_PROMPTS, prompt, **values))
         for _ in range(1 + self.gleaning):
@@ -214,7 +215,10 @@ class LanguageModelExtraction(Extractor):
 
 @dataclass
 class ReplyFacts:
-    """Entities and relations of the replies for one chunk, if their names occur in the chunk."""
+    """Entities and relations of the replies for one chunk.
+
+    Only names that occur in the chunk count.
+    """
 
     occurs: NameSearch
     instruction: str  # the prompt with an example, which small models copy
@@ -288,12 +292,18 @@ class ReplyFacts:
         )
 
     def _without_example(self, description: str) -> str:
-        """Return a description on one line; empty if copied from the example of the prompt."""
+        """Return a description on one line.
+
+        Empty if it is copied from the example of the prompt.
+        """
         text = one_line(description)
         return "" if text in self.instruction else text
 
     def _add(self, name: str, type: str = "", description: str = "") -> str:
-        """Add an entity that occurs in the chunk, and return its folded name; else empty."""
+        """Add an entity and return its folded name.
+
+        Only an entity that occurs in the chunk is added, else the result is empty.
+        """
         key = fold_name(name)
         if not self.occurs(name):
             self.n_dropped += 1

@@ -90,14 +90,20 @@ class RuleMention:
 
 
 def signature(language: Language) -> str:
-    """Return an id of the rules for a language, and of the dictionary if they use one."""
+    """Return an id of the rules for a language.
+
+    The id includes the dictionary if the rules use one.
+    """
     if language.code == "zh" and (lexicon := dictionary_version()):
         return f"rules {RULES_EDITION} zh {lexicon}"
     return f"rules {RULES_EDITION} {language.code}"
 
 
 def dictionary_version() -> str:
-    """Return the version of rjieba, which contains a dictionary; empty if it is not installed."""
+    """Return the version of rjieba, which contains a dictionary.
+
+    Empty if rjieba is not installed.
+    """
     try:
         return f"rjieba {version('rjieba')}"
     except PackageNotFoundError:
@@ -120,7 +126,9 @@ def read_by_rule(language: Language, texts: Sequence[str]) -> list[Facts]:
 
 
 def facts_in(text: str, language: Language) -> Facts:
-    """Return the names and phrases of a chunk, related to those in the same sentence.
+    """Return the names and phrases of a chunk, with their relations.
+
+    Names and phrases in the same sentence are related.
 
     Parameters
     ----------
@@ -157,7 +165,9 @@ def facts_in(text: str, language: Language) -> Facts:
 def mentions_in(
     text: str, language: Language, spans: Sequence[tuple[int, int]]
 ) -> list[RuleMention]:
-    """Return the names and phrases of a text; a quoted title is preferred to its parts.
+    """Return the names and phrases of a text.
+
+    A quoted title is preferred to its parts.
 
     Parameters
     ----------
@@ -184,7 +194,10 @@ def mentions_in(
 
 
 def _is_name(name: str, language: Language) -> bool:
-    """Return whether a text has two letters, not too many words, and is no stop word."""
+    """Return whether a text can be a name.
+
+    A name has two letters, not too many words, and is no stop word.
+    """
     letters = sum(map(str.isalpha, name))
     return (
         letters > 1
@@ -272,7 +285,7 @@ def _begins_with_title(words: Sequence[re.Match[str]], first: int, last: int) ->
 def _kind_of_german_run(
     words: Sequence[re.Match[str]], first: int, last: int, inside: set[str]
 ) -> str:
-    """Return the type of a run of capitalised German words; empty if it is no entity."""
+    """Return the type of a run of capitalised German words. Empty if the run is no entity."""
     if last - first > 1:
         return NAME_TYPE
     word = words[first][0]
@@ -284,7 +297,7 @@ def _kind_of_german_run(
 
 
 def _is_german_name(words: Sequence[re.Match[str]], i: int, inside: set[str]) -> bool:
-    """Return whether a single capitalised German word is a name, by the words before it."""
+    """Return whether a single capitalised German word is a name. The words before it decide."""
     if i == 0:
         return words[0][0] in inside
     previous_word = words[i - 1][0].casefold()
@@ -407,9 +420,10 @@ def _compound(run: Sequence[tuple[int, str, str]]) -> Iterator[RuleMention]:
 def by_recurring_letters(
     text: str, language: Language, spans: Sequence[tuple[int, int]]
 ) -> Iterator[RuleMention]:
-    """Yield strings of 2 to 8 letters that recur in a text, cut at function words.
+    """Yield strings of 2 to 8 letters that recur in a text.
 
-    Of strings that always recur together, only the longest counts.
+    Strings are cut at function words. Of strings that always recur together, only the longest
+    counts.
 
     Parameters
     ----------
@@ -440,7 +454,10 @@ def by_recurring_letters(
 
 
 def _pattern_of_words(words: Iterable[str]) -> re.Pattern[str]:
-    """Return a pattern that finds any of the words, the longest first; nothing without words."""
+    """Return a pattern that finds any of the words.
+
+    The longest is tried first. Without words, nothing is found.
+    """
     longest_first = sorted(words, key=len, reverse=True)
     return re.compile("|".join(re.escape(word) for word in longest_first) or "$^")
 
@@ -455,7 +472,7 @@ def _longest_recurring(counts: Counter[Gram]) -> set[Gram]:
 
 
 def _longest_name_at(part: str, position: int, names: set[str]) -> str:
-    """Return the longest of some names that begins at a position; empty if there is none."""
+    """Return the longest of some names that begins at a position. Empty if there is none."""
     for size in reversed(RUN_LETTERS):
         name = part[position : position + size]
         if len(name) == size and name in names:
@@ -464,7 +481,10 @@ def _longest_name_at(part: str, position: int, names: set[str]) -> str:
 
 
 def _cut_parts(run: str, cuts: re.Pattern[str]) -> Iterator[tuple[int, str]]:
-    """Yield the parts of a run between cuts that have at least two letters, with their offsets."""
+    """Yield the parts of a run between cuts, with their offsets.
+
+    A part has at least two letters.
+    """
     start = 0
     spans = [cut.span() for cut in cuts.finditer(run)]
     for end, next_start in [*spans, (len(run), len(run))]:
@@ -543,9 +563,9 @@ def _definite_runs(
 
 
 def _articled_end(words: Sequence[re.Match[str]], first: int, text: str) -> int:
-    """Return the end (exclusive) of the run of words with the article that begins at a word.
+    """Return the end (exclusive) of a run of words with the article.
 
-    It equals `first` if that word has no article.
+    The run begins at the word `first`. It equals `first` if that word has no article.
     """
     last = first
     while last < len(words) and ARABIC_ARTICLE.fullmatch(words[last][0]):
@@ -622,7 +642,7 @@ def by_recurrence(
 def _longest_gram_at(
     run: Sequence[tuple[int, str]], position: int, grams: set[tuple[str, ...]]
 ) -> tuple[str, ...]:
-    """Return the longest of some word sequences that begins at a position; empty if none does."""
+    """Return the longest of some word sequences that begins at a position. Empty if none does."""
     for size in (3, 2, 1):
         gram = tuple(word for _, word in run[position : position + size])
         if len(gram) == size and gram in grams:

@@ -98,7 +98,7 @@ def _mark_code(lines: Sequence[str]) -> Iterator[bool]:
 
 
 def _is_header(lines: Sequence[str], number: int) -> bool:
-    """Return whether a line is the header of a table, with the dashed rule below it."""
+    """Return whether a line is a table's header above a dashed rule."""
     return "|" in lines[number] and number + 1 < len(lines) and _is_rule(lines[number + 1])
 
 

@@ -1,6 +1,7 @@
-"""Collection of the mentions of entities in a chunk, from which its facts are made.
+"""Collection of the mentions of entities in a chunk.
 
-It records the spellings and types of each entity, and the entities that share a sentence.
+The facts of the chunk are made from it. It records the spellings and types of each entity, and the
+entities that share a sentence.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ CROWDED_SENTENCE_NOTE = (
 
 
 class EntityMentions:
-    """The mentions of an entity in a chunk, with the first sentence that has one."""
+    """An entity's mentions in a chunk, with the first sentence of one."""
 
     def __init__(self, first_sentence: str):
         self.first_sentence = first_sentence
@@ -118,7 +119,10 @@ def is_entity_name(name: str, max_words: int = MAX_ENTITY_WORDS) -> bool:
 
 
 def pair_names(names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each name with each of the `MAX_JOINED_ENTITIES` names after it, as a sorted pair."""
+    """Yield pairs of each name with those after it.
+
+    Each name is paired with the next `MAX_JOINED_ENTITIES` names. A pair is sorted.
+    """
     for index, first in enumerate(names):
         for second in names[index + 1 : index + 1 + MAX_JOINED_ENTITIES]:
             yield (first, second) if first < second else (second, first)

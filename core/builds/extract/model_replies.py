@@ -33,12 +33,18 @@ def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _item_schema(**limits: int) -> dict[str, Any]:
-    """Return the JSON schema of an object of texts, given the most characters of each property."""
+    """Return the JSON schema of an object of texts.
+
+    `limits` gives the most characters of each property.
+    """
     return object_schema({name: text_schema(limit) for name, limit in limits.items()})
 
 
 def _lists_schema(**items: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON schema of an object of lists, given the schema of each list's items."""
+    """Return the JSON schema of an object of lists.
+
+    `items` gives the schema of each list's items.
+    """
     return object_schema(
         {
             name: {"type": "array", "maxItems": MAX_REPLY_ITEMS, "items": item}
@@ -133,10 +139,10 @@ def parse_lists(text: str, schema: dict[str, Any]) -> ReplyLists | None:
 
 
 def _complete_item(item: Any, item_schema: dict[str, Any]) -> Any:
-    """Return an item with all fields of its schema, or None if a name is missing.
+    """Return an item with all fields of its schema.
 
-    Other missing fields are empty. A model may write a name for an object with a name, or vice
-    versa.
+    The result is None if a name is missing. Other missing fields are empty. A model may write a
+    name for an object with a name, or vice versa.
     """
     if item_schema["type"] == "string":
         item = item.get("name") if isinstance(item, dict) else item
@@ -151,7 +157,7 @@ def _complete_item(item: Any, item_schema: dict[str, Any]) -> Any:
 
 
 def _text(value: Any) -> str:
-    """Return a text, number or list of these as a text; empty for any other value."""
+    """Return a text, a number or a list of these as text. Empty for any other value."""
     if isinstance(value, list):
         return ", ".join(filter(None, map(_text, value)))
     if isinstance(value, str | int | float) and not isinstance(value, bool):

@@ -136,10 +136,10 @@ def _relation(
 
 
 def _pairs(mentions: Sequence[ParsedMention]) -> Iterator[tuple[ParsedMention, ParsedMention, int]]:
-    """Yield the pairs of mentions in a sentence that may be related, with their distance.
+    """Yield pairs of mentions that may be related, with their distance.
 
-    Of each name, the first mention counts. It is paired with the `MAX_LABEL_DISTANCE` first
-    mentions after it. The distance is 1 for the next one.
+    Both are in one sentence. Of each name, the first mention counts. It is paired with the
+    `MAX_LABEL_DISTANCE` first mentions after it. The distance is 1 for the next one.
     """
     first_of_name = {mention.name.casefold(): mention for mention in reversed(mentions)}
     firsts = sorted(first_of_name.values(), key=lambda mention: mention.start)

@@ -162,7 +162,10 @@ def _quoted_titles(doc: Doc) -> Iterator[tuple[Span, str]]:
 
 
 def _is_title_case(span: Span) -> bool:
-    """Return whether the first word, the last and half of all begin with a capital or digit."""
+    """Return whether a span is written like a title.
+
+    Its first word, its last and half of all begin with a capital or digit.
+    """
     initials = [token.text[:1] for token in span if not token.is_punct]
     is_large = [initial.isupper() or initial.isdigit() for initial in initials]
     return any(is_large) and is_large[0] and is_large[-1] and 2 * sum(is_large) >= len(is_large)
@@ -190,7 +193,10 @@ def _names(doc: Doc) -> Iterator[tuple[Span, str]]:
 
 
 def _name_type(span: Span, labels: dict[int, str]) -> str:
-    """Return the type of a name, from its last word if that is known, else from its tokens."""
+    """Return the type of a name.
+
+    It is taken from the last word if that is known, else from the tokens.
+    """
     last = span[-1].lower_
     if len(span) > 1 and last in TYPE_OF_HEAD:
         return TYPE_OF_HEAD[last]
@@ -264,7 +270,10 @@ def _name_end(doc: Doc, start: int, labels: dict[int, str], dates: set[int]) -> 
 
 
 def _added_tokens(doc: Doc, start: int, end: int, labels: dict[int, str], dates: set[int]) -> int:
-    """Return how many tokens, from `end` on, continue the name `start` to `end`; 0 if none."""
+    """Return how many tokens from `end` on continue a name.
+
+    The name reaches from `start` to `end`. The result is 0 if none does.
+    """
     token = doc[end]
     # True within a name that the parser has labelled.
     in_name = end in labels and labels[end] == labels.get(end - 1) and not _divides(doc, start, end)
@@ -281,9 +290,10 @@ def _added_tokens(doc: Doc, start: int, end: int, labels: dict[int, str], dates:
 
 
 def _joins_words(doc: Doc, i: int, in_name: bool, labels: dict[int, str], dates: set[int]) -> bool:
-    """Return whether a token is a mark that joins the words on both sides to one name.
+    """Return whether a token is a mark that joins words to a name.
 
-    An apostrophe or a long dash does so only within a name of the parser.
+    It joins the words on both sides. An apostrophe or a long dash does so only within a name of the
+    parser.
     """
     mark = doc[i].text
     if mark not in ("-", "&", "/") and not (in_name and mark in ("'", "’", "'s", "’s", "–")):
@@ -300,7 +310,10 @@ def _is_next_word(doc: Doc, i: int, labels: dict[int, str], dates: set[int]) -> 
 
 
 def _is_name_number(doc: Doc, i: int) -> bool:
-    """Return whether a token is a number of at most four digits that follows a blank."""
+    """Return whether a token is a number that may belong to a name.
+
+    It has at most four digits and follows a blank.
+    """
     token = doc[i]
     return bool(
         token.like_num and token.text.isdigit() and doc[i - 1].whitespace_ and len(token.text) <= 4
@@ -317,7 +330,7 @@ def _is_surname_particle(doc: Doc, i: int) -> bool:
 def _tokens_joined_by_word(
     doc: Doc, start: int, i: int, labels: dict[int, str], dates: set[int]
 ) -> int:
-    """Return how many tokens an “of”, “for” or “and” adds to a name, itself included."""
+    """Return how many tokens “of”, “for” or “and” adds to a name. The word itself is counted."""
     word = doc[i].lower_
     if word in LINKING_WORDS and labels.get(start, "") not in UNLINKED_LABELS:
         return max(0, _linked_end(doc, i, labels, dates) - i)
@@ -367,9 +380,10 @@ def _can_continue_name(token: Token, labels: dict[int, str], dates: set[int]) ->
 
 
 def _linked_end(doc: Doc, i: int, labels: dict[int, str], dates: set[int]) -> int:
-    """Return the index of the token after the word that an “of” or “for” leads to, else 0.
+    """Return the index after the word that an “of” or “for” leads to.
 
-    The word is capitalised. After “of”, an article may come before it.
+    The result is 0 if there is no such word. The word is capitalised. After “of”, an article may
+    come before it.
     """
     after = i + 1
     if after < len(doc) and doc[after].lower_ == "the" and doc[i].lower_ == "of":
@@ -420,7 +434,7 @@ def _term(span: Span) -> Span:
 
 
 def _is_generic(token: Token) -> bool:
-    """Return whether a modifier adds no meaning, such as a stop word or a comparative."""
+    """Return whether a modifier adds no meaning. Examples are stop words and comparatives."""
     return token.pos_ != "PROPN" and (
         token.is_stop
         or token.lower_ in GENERIC_ADJECTIVES
@@ -436,7 +450,7 @@ def _clean_name(span: Span) -> str:
 
 
 def _term_name(term: Span) -> str:
-    """Return a term in the form that it has within a sentence, without an initial capital."""
+    """Return a term in its form within a sentence. It has no initial capital."""
     name = _clean_name(term)
     first = term[0]
     if first.is_sent_start and first.pos_ != "PROPN" and name[1:].islower():

@@ -1,6 +1,7 @@
-"""Extraction of names and noun phrases by a parser, related if they share a sentence.
+"""Extraction of names and noun phrases by a parser.
 
-This is the method of LazyGraphRAG. No language model is used.
+They are related if they share a sentence. This is the method of LazyGraphRAG. No language model is
+used.
 """
 
 from __future__ import annotations
@@ -184,7 +185,7 @@ def phrase_facts(doc: Doc) -> Facts:
 
 
 def verb_keywords(sentence: Span) -> str:
-    """Return the first verbs of a sentence that are no stop words, separated by commas."""
+    """Return the first verbs of a sentence, separated by commas. Stop words are left out."""
     verbs = [
         token.lower_
         for token in sentence
@@ -194,7 +195,7 @@ def verb_keywords(sentence: Span) -> str:
 
 
 def _mentions(doc: Doc, any_noun: bool) -> list[tuple[int, str, str]]:
-    """Return the start, name and type of each mention, in the order of the text.
+    """Return the start, name and type of each mention, in text order.
 
     Mentions are names, and noun phrases without a name in them. `any_noun` also accepts single
     common nouns.
@@ -248,7 +249,9 @@ def _name(span: Span) -> str:
 
 
 def is_latin(text: str) -> bool:
-    """Return whether at least half of a text's letters are Latin; true without any letters.
+    """Return whether at least half of a text's letters are Latin.
+
+    True for a text without letters.
 
     >>> from core.builds.extract.noun_phrases import is_latin
     >>> is_latin("Ann in Zürich"), is_latin("安住在罗马。"), is_latin("1999")

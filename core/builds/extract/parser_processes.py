@@ -132,9 +132,10 @@ class ParserProcess:
 def _send_facts(
     read: FactReader, batches: dict[int, Sequence[str]], watch: Watch = NO_WATCH
 ) -> None:
-    """Send the number of each batch and a line of JSON for each of its texts.
+    """Send the number and the facts of each batch.
 
-    This runs in the other process. The messages are sent as reports of progress.
+    The facts of each text are a line of JSON. This runs in the other process. The messages are sent
+    as reports of progress.
     """
     for number, batch in batches.items():
         watch.report("\n".join([str(number), *(facts.to_json() for facts in read(batch))]))

@@ -22,7 +22,7 @@ PIPE_BATCH_CHUNKS = 64
 
 
 def reader_signature(code: str) -> str:
-    """Return the name and version of the reader of a language, on which its facts depend."""
+    """Return the name and version of the reader of a language. Its facts depend on them."""
     language = languages()[code]
     package = model_of(code)
     return f"{package} {version(package)}" if package else language_rules.signature(language)
@@ -50,9 +50,9 @@ def read_in_language(
 
 
 def reader_words(code: str) -> str:
-    """Return the end of a sentence on the way in which names are found in a language.
+    """Return the end of a sentence on how names are found.
 
-    An example is “by rules, as no parser for German is installed”.
+    It is about one language. An example is “by rules, as no parser for German is installed”.
     """
     package = model_of(code)
     if package:

@@ -90,9 +90,9 @@ def collect_over_workers(
     runs: Iterable[list[str]],
     ctx: BuildContext,
 ) -> Iterator[C]:
-    """Yield a collection of the facts of each run of chunks, made by the workers.
+    """Yield a collection of facts for each run of chunks.
 
-    Runs of a worker that died are collected in this process.
+    The workers make the collections. Runs of a worker that died are collected in this process.
 
     Parameters
     ----------

@@ -120,9 +120,10 @@ class Reports(BuildOperator):
         return ""
 
     def expected_usage(self, chunks: int) -> Usage:
-        """Return the estimated usage, from the mean of the corpora that ship with such reports.
+        """Return the usage, estimated from the mean of shipped corpora.
 
-        Their 183, 602 and 1,067 chunks gave 29, 134 and 364 reports.
+        These corpora ship with such reports. Their 183, 602 and 1,067 chunks gave 29, 134 and 364
+        reports.
         """
         calls = math.ceil(REPORTS_PER_CHUNK * chunks) if self.writer == "llm" else 0
         return Usage(calls, TOKENS_READ_PER_REPORT * calls, TOKENS_WRITTEN_PER_REPORT * calls)
@@ -174,7 +175,7 @@ class Reports(BuildOperator):
         ctx: BuildContext,
         row: int,
     ) -> RatedReport:
-        """Return the report of the model, or an extract if its reply cannot be read."""
+        """Return the model's report, or an extract if its reply is unreadable."""
         reports, entities, relations = communities.model_input(row, lower_reports)
         prompt = make_messages(
             "communities", "report", reports=reports, entities=entities, relations=relations
@@ -245,7 +246,7 @@ def read_report(text: str) -> RatedReport | None:
 
 
 def _rating(value: Any) -> float | None:
-    """Return a rating limited to 0 to 10; None if the value is not a number."""
+    """Return a rating limited to 0 to 10. The result is None if the value is not a number."""
     try:
         rating = float(value)
     except (ValueError, TypeError, OverflowError):

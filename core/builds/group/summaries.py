@@ -1,4 +1,7 @@
-"""Summaries of texts and descriptions, by a language model or of the most central sentences."""
+"""Summaries of texts and descriptions.
+
+They are made by a language model or of the most central sentences.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +91,7 @@ def _ask_for_summary(prompt: Messages, limit: int, model: str, ctx: BuildContext
 
 
 def central_sentences(texts: Sequence[str], limit: int, encoder: str, ctx: BuildContext) -> str:
-    """Return the sentences of texts that are nearest to the mean of all their vectors.
+    """Return the texts' sentences nearest to the mean of their vectors.
 
     Parameters
     ----------

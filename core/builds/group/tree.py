@@ -123,9 +123,10 @@ class Tree(BuildOperator):
         return ""
 
     def expected_usage(self, chunks: int) -> Usage:
-        """Return the estimated usage, from the mean of the corpora that ship with such trees.
+        """Return the usage, estimated from the mean of shipped corpora.
 
-        Their 183, 602 and 1,067 chunks gave 26, 117 and 261 summaries.
+        These corpora ship with such trees. Their 183, 602 and 1,067 chunks gave 26, 117 and 261
+        summaries.
         """
         if self.summaries != "llm" or chunks <= SUMMARY_TREE.max_top_nodes:
             return Usage()
@@ -262,7 +263,7 @@ def split_cluster(cluster: np.ndarray, sizes: list[int], limit: int) -> Clusters
 
 @dataclass
 class GrowingTree:
-    """A growing tree of chunks and summaries, whose nodes are numbered from 0, chunks first."""
+    """A growing tree of chunks and summaries. The nodes are numbered from 0, chunks first."""
 
     chunks: Table
     texts: list[str] = field(init=False)  # of each node, as all lists below
@@ -309,7 +310,10 @@ class GrowingTree:
         return np.arange(first, len(self.texts))
 
     def to_graph(self, name: str) -> Graph:
-        """Return the tree as a graph with edges from summaries to the texts that they summarise."""
+        """Return the tree as a graph.
+
+        Edges lead from summaries to the texts that they summarise.
+        """
         triples: list[tuple[str, str, str]] = []
         edge_chunks: list[list[int]] = []
         for parent, children in zip(self.names, self.children):

@@ -1,1 +1,1 @@
-"""Operators of stages “merge” and “link”, which make a graph of facts and add edges to it."""
+"""Operators of stages “merge” and “link”. They make a graph of facts and add edges to it."""

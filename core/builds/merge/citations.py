@@ -107,7 +107,10 @@ class Titles:
         return titles
 
     def _longest_at(self, words: tuple[str, ...], position: int) -> tuple[tuple[str, ...], str]:
-        """Return the longest title at a position and its document; both empty if there is none."""
+        """Return the longest title at a position and its document.
+
+        Both are empty if there is none.
+        """
         start = words[position : position + MIN_ENTRY_TITLE_WORDS]
         titles = [
             (title, document)
@@ -169,9 +172,10 @@ def references(text: str, titles: Titles) -> list[Reference]:
 
 
 def _entry_before_title(text: str, title_start: int) -> str:
-    """Return the part of an entry before its title, or an empty text if it has no name.
+    """Return the part of an entry before its title.
 
-    `title_start` is the position of the title in `text`, which is a reference list.
+    The result is an empty text if the part has no name. `title_start` is the position of the title
+    in `text`, which is a reference list.
     """
     before = text[max(title_start - ENTRY_CHARACTERS_BEFORE, 0) : title_start]
     starts = [0]

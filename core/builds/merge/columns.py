@@ -1,4 +1,4 @@
-"""Collection of the facts of all chunks in columns of numbers, and grouping of their rows."""
+"""Collection of the facts of all chunks in columns of numbers. Their rows can be grouped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ FACTS_PER_CHECK = 1000  # chunks collected between two checks for cancelling
 
 
 class MergeableCollector(Collector, Protocol):
-    """A collection of facts to which the collection of the chunks that follow can be added."""
+    """A collection of facts to which a later one can be added.
+
+    The later one is that of the chunks that follow.
+    """
 
     def include(self, other: Self, rows: np.ndarray | None = None) -> None:
         """Add the collection of the chunks that follow.
@@ -115,7 +118,9 @@ def most_frequent(
 
 
 def distinct_values(items: np.ndarray, values: np.ndarray, n: int) -> IdLists:
-    """Return the distinct values of each of `n` items, in the order of their first occurrence.
+    """Return the distinct values of each of `n` items.
+
+    The values are in the order of their first occurrence.
 
     Parameters
     ----------
@@ -152,5 +157,5 @@ def distinct_rows(items: np.ndarray, rows: np.ndarray, n: int) -> IdLists:
 
 
 def _indptr(items: np.ndarray, n: int) -> np.ndarray:
-    """Return the offsets at which the values of each item begin and end, int64 [n + 1]."""
+    """Return the offsets at which each item's values begin and end. The result is int64 [n + 1]."""
     return np.concatenate([[0], np.cumsum(np.bincount(items, minlength=n))]).astype(np.int64)

@@ -246,7 +246,10 @@ class CitedDocuments(CorpusGraph):
         titles: Titles,
         ctx: BuildContext,
     ) -> Iterator[tuple[int, list[str]]]:
-        """Yield the row of each chunk with the documents that it cites, once per citation."""
+        """Yield each chunk's row with the documents that it cites.
+
+        A document occurs once per citation.
+        """
         if not self.model:
             for row, text in texts.items():
                 yield row, list(cited_documents(text, entries[row], titles))

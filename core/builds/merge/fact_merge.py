@@ -1,4 +1,4 @@
-"""Operator of stage “merge” that makes one knowledge graph of the facts of all chunks."""
+"""Operator of stage “merge” that makes one knowledge graph. It merges the facts of all chunks."""
 
 from __future__ import annotations
 
@@ -213,9 +213,10 @@ class Merged:
     def _assemble(
         self, longest: int, shorten: DescriptionShortener
     ) -> tuple[list[str], list[str], TripleArrays, tuple[Table, Table]]:
-        """Return the names of nodes and of relations, the triples, and the tables of both.
+        """Return node names, relation names, triples, and two tables.
 
-        Up to here a node is a number in `keys`. In the graph, nodes are numbered by their names.
+        The tables are those of the nodes and of the relations. Up to here a node is a number in
+        `keys`. In the graph, nodes are numbered by their names.
         """
         name_texts, rank_of_text = list(self.names), self.names.sort_ranks()
         # A key has no node if its name occurs only in relations that were ignored.
@@ -270,7 +271,7 @@ class Merged:
     def _triples(
         self, name_texts: list[str], rank_of_text: np.ndarray, node_of_key: np.ndarray
     ) -> tuple[np.ndarray, TripleArrays, list[str]]:
-        """Return the number of the triple of each edge mention, the triples, and relation names.
+        """Return each edge mention's triple number, the triples, and relation names.
 
         The triples are in ascending order of head, relation and tail.
         """
@@ -286,9 +287,10 @@ class Merged:
         return rank[edge], (heads[order], relations[order], tails[order]), relation_names
 
     def _node(self, name: str, node_of_name: dict[str, int]) -> int:
-        """Return the node of a name, -1 for a name that is empty when folded.
+        """Return the node of a name.
 
-        `node_of_name` holds the nodes of the names of this chunk that were looked up before.
+        The result is -1 for a name that is empty when folded. `node_of_name` holds the nodes of the
+        names of this chunk that were looked up before.
         """
         node = node_of_name.get(name)
         if node is None:
@@ -299,7 +301,7 @@ class Merged:
         return node
 
     def _mention(self, node: int, name: str, times: int, row: int, seen_nodes: set[int]) -> None:
-        """Add mentions of a node in a chunk; `seen_nodes` holds the nodes of this chunk so far."""
+        """Add mentions of a node in a chunk. `seen_nodes` holds the nodes of this chunk so far."""
         self.spelled.add(node, self.names.id_of(one_line(name)), times)
         if node not in seen_nodes:
             seen_nodes.add(node)
@@ -381,7 +383,7 @@ class Descriptions:
         )
 
     def _describe_block(self, first: int, rows: IdLists, name_of: Callable[[int], str]) -> Any:
-        """Return the descriptions of a batch of items; `first` is the number of the first item."""
+        """Return the descriptions of a batch of items. `first` is the number of the first item."""
         import pyarrow as pa
 
         descriptions = join_texts(rows, self.plain, " ")

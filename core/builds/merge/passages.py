@@ -99,7 +99,7 @@ class PassageGraph(BuildOperator):
         return f"passages that share {self.min_shared} {noun}"
 
     def _entities(self, mentions: Mentions, ctx: BuildContext) -> tuple[list[str], IdLists]:
-        """Return the names of the entities that may link chunks, and the chunks of each.
+        """Return the names and chunks of entities that may link chunks.
 
         They are sorted by folded name. Entities in a single chunk are left out, and those in too
         many chunks are reported, too.
@@ -227,7 +227,10 @@ class SharedEntityIndex:
             first = end
 
     def _pairs_of(self, heads: np.ndarray) -> ChunkPairs:
-        """Return the pairs of some chunks, given in the order of their nodes, with later chunks."""
+        """Return the pairs of some chunks with later chunks.
+
+        The chunks are given in the order of their nodes.
+        """
         # The arrays have one entry for each entity that a chunk shares with another chunk.
         entity = self.entities.concat_rows(heads)
         row = np.repeat(heads, self.entities.counts[heads])

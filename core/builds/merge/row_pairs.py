@@ -1,4 +1,7 @@
-"""Search for pairs of similar rows, by their vectors or by rare terms that their texts share."""
+"""Search for pairs of similar rows.
+
+Rows are similar by their vectors or by rare terms that their texts share.
+"""
 
 from __future__ import annotations
 
@@ -101,10 +104,10 @@ class NeighbourIndex:
             yield row, *top_k(others, np.round(cosines, ROW_SEARCH.cosine_decimals), keep)
 
     def recall(self, keep: int) -> float:
-        """Return the share of the exact `keep` nearest rows that is found, from 0 to 1.
+        """Return the share of the exact `keep` nearest rows found.
 
-        It is measured on `ROW_SEARCH.recall_sample_rows` rows. A found row counts if its cosine is
-        at least that of the last of the exact nearest.
+        It is from 0 to 1. It is measured on `ROW_SEARCH.recall_sample_rows` rows. A found row
+        counts if its cosine is at least that of the last of the exact nearest.
         """
         n = len(self.vectors)
         keep = min(keep, n - 1)
@@ -151,7 +154,9 @@ def nearest_rows(
     watch: Watch = NO_WATCH,
     note: Callable[[str], None] = lambda sentence: None,
 ) -> dict[tuple[int, int], float]:
-    """Return the cosine of each pair of rows in which one is among the nearest of the other.
+    """Return the cosine of each pair of nearest rows.
+
+    One row of a pair is among the nearest of the other.
 
     Parameters
     ----------

@@ -174,9 +174,10 @@ def unlinked_pairs(graph: Graph, pairs: Sequence[tuple[int, int]]) -> list[tuple
 
 
 def mention_order(graph: Graph) -> np.ndarray:
-    """Return the rank of each node, int64 [n], in the order of first chunk and then of name.
+    """Return the rank of each node by first chunk and name.
 
-    Nodes without chunks come last. Nodes are numbered by name, so a stable sort is enough.
+    The ranks are int64 [n]. Nodes are ordered by first chunk and then by name. Nodes without chunks
+    come last. Nodes are numbered by name, so a stable sort is enough.
     """
     rows = chunks_of(graph, "nodes")
     first = np.array(

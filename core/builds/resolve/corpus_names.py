@@ -35,9 +35,10 @@ class CorpusName:
 
     @property
     def kind(self) -> str:
-        """Most frequent type; the type of a name is preferred to that of a phrase.
+        """Most frequent type.
 
-        A name that is mostly written without a capital letter is a phrase.
+        The type of a name is preferred to that of a phrase. A name that is mostly written without a
+        capital letter is a phrase.
         """
         if self.best_spelling.islower():
             return PHRASE_TYPE

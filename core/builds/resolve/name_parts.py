@@ -1,6 +1,7 @@
-"""Search for names of a document that are parts, acronyms or aliases of other names in it.
+"""Search for names that stand for other names in a document.
 
-Names are given by their keys (`corpus_names.key_of_name`).
+They are parts, acronyms or aliases of the other names. Names are given by their keys
+(`corpus_names.key_of_name`).
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ class FullNames:
 
 
 class PartFinder:
-    """Finder of names that are parts, acronyms or aliases of other names in a document.
+    """Finder of names that stand for other names in a document.
+
+    They are parts, acronyms or aliases of the other names.
 
     Parameters
     ----------
@@ -67,7 +70,9 @@ class PartFinder:
         aliases: Iterable[tuple[str, str, str]] = (),
         is_long: bool = False,
     ) -> Joins:
-        """Return the full name of each part in a document, and the rule that joins them.
+        """Return the full name and the rule for each part.
+
+        Parts and full names are names of one document.
 
         Parameters
         ----------
@@ -101,7 +106,7 @@ class PartFinder:
         }
 
     def _full_names(self, keys: Iterable[str], terms: Set[str], is_long: bool) -> FullNames:
-        """Return the names of a document of which other names may be parts or acronyms.
+        """Return a document's names that may have parts or acronyms.
 
         In a long document no acronyms are found, because initials then fit by chance.
         """
@@ -172,12 +177,13 @@ class PartFinder:
         )
 
     def _alias_rule(self, head: str, tail: str, label: str) -> str:
-        """Return the rule that joins a name with an alias in the text; empty for none.
+        """Return the rule that joins a name with an alias.
 
-        `tail` follows `head` in brackets, or after words such as “also called”. A name in brackets
-        is an acronym, or a brand after a rare word in small letters (“pembrolizumab (Keytruda)”).
-        After words such as “also called”, any name of a similar type is joined. An exception is a
-        single common noun, which usually ends a longer term.
+        Empty for none. The text gives the alias. `tail` follows `head` in brackets, or after words
+        such as “also called”. A name in brackets is an acronym, or a brand after a rare word in
+        small letters (“pembrolizumab (Keytruda)”). After words such as “also called”, any name of a
+        similar type is joined. An exception is a single common noun, which usually ends a longer
+        term.
         """
         short, long = sorted((head, tail), key=len)
         if self._is_acronym(short) and abbreviates(short, long):
@@ -229,7 +235,10 @@ class PartFinder:
         return half if self.by_key[half].chunks > name.chunks else ""
 
     def _persons_with_word(self, key: str, name: CorpusName, full_names: FullNames) -> list[str]:
-        """Return the full names with a first name or surname, without parts of longer ones."""
+        """Return the full names with a first name or surname.
+
+        Parts of longer full names are left out.
+        """
         persons = full_names.by_word[key]
         # The parser may take a rare surname without a first name for a place.
         if name.kind not in (PERSON_TYPE, PHRASE_TYPE):
@@ -242,10 +251,11 @@ class PartFinder:
         return [person for person in persons if not _is_part_of_any(person, persons)]
 
     def joined_everywhere(self, by_document: dict[str, Joins]) -> dict[str, str]:
-        """Return the full names of parts that are also joined where the full name is missing.
+        """Return the full names of parts that are joined everywhere.
 
-        No document may join the part with another full name. A single word must be joined in at
-        least `MIN_JOINING_DOCUMENTS` documents, and be part of no other person's name.
+        Such a part is joined in documents without the full name, too. No document may join the part
+        with another full name. A single word must be joined in at least `MIN_JOINING_DOCUMENTS`
+        documents, and be part of no other person's name.
 
         Parameters
         ----------
@@ -274,7 +284,9 @@ class PartFinder:
 
 
 def is_part_of_name(words: Sequence[str], full: Sequence[str]) -> bool:
-    """Return whether a longer name has the words of a shorter one in the same order.
+    """Return whether a longer name has a shorter one's words.
+
+    The words are in the same order.
 
     Parameters
     ----------
@@ -300,7 +312,7 @@ def _is_part_of_any(name: str, others: Iterable[str]) -> bool:
 
 
 def _may_be_part(key: str, name: CorpusName) -> bool:
-    """Return whether a name may be the first name or the surname of a person."""
+    """Return whether a name may be a person's first name or surname."""
     if " " in key or len(key) < 2 or not name.best_spelling[:1].isupper():
         return False
     return name.kind != PHRASE_TYPE or commonness(key) < MIN_PLAIN_WORD_ZIPF
@@ -355,7 +367,9 @@ def _initials(words: Sequence[str]) -> set[str]:
 
 
 def final_name(key: str, joins: Joins) -> str:
-    """Return the name that a name is finally joined with, by a chain of joins.
+    """Return the name at the end of a chain of joins.
+
+    The name at the start is finally joined with it.
 
     Parameters
     ----------

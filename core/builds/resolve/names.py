@@ -1,4 +1,7 @@
-"""Operator of stage “resolve” that joins names of the same entity and removes common phrases."""
+"""Operator of stage “resolve” that joins names of the same entity.
+
+It also removes common phrases.
+"""
 
 from __future__ import annotations
 
@@ -183,7 +186,10 @@ def _key_of_title(title: str) -> str:
 
 
 def _aliases(facts: Iterable[Facts]) -> Iterator[tuple[str, str, str]]:
-    """Yield the keys of two names that a chunk gives to one entity, and the relation's label."""
+    """Yield the keys of two names of an entity, and the label.
+
+    A chunk gives both names to the entity. The label is that of the relation.
+    """
     for chunk_facts in facts:
         kinds = {entity.name: entity.type for entity in chunk_facts.entities}
         for relation in chunk_facts.relations:

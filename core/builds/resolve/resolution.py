@@ -76,7 +76,7 @@ class Resolution:
         names: Sequence[str],
         joins: Joins,
     ) -> Joins:
-        """Record the subject of a document, and join it with the full form of its title.
+        """Record a document's subject, and join its title with the full form.
 
         Parameters
         ----------
@@ -114,16 +114,20 @@ class Resolution:
         return joins | moved | {full: (topic, TITLE_RULE)}
 
     def _may_be_subject(self, key: str, title: str) -> bool:
-        """Return whether a title is short, has a capital letter and is no common phrase."""
+        """Return whether a title may be a subject.
+
+        It is short, has a capital letter and is no common phrase.
+        """
         if not key or len(key.split()) > MAX_SUBJECT_WORDS or key in self.terms:
             return False
         return any(letter.isupper() for letter in title)
 
     def _name_for_title(self, key: str, names: Sequence[str]) -> str | None:
-        """Return the full form of a document's title among its names; None if there is none.
+        """Return the full form of a document's title among its names.
 
-        It is the only longer name with the words of the title. Otherwise it is the first person of
-        the document, if the surname is that of the title and no other document is about the person.
+        The result is None if there is none. It is the only longer name with the words of the title.
+        Otherwise it is the first person of the document, if the surname is that of the title and no
+        other document is about the person.
         """
         words = key.split()
         if len(words) < 2:
@@ -159,7 +163,9 @@ class Resolution:
         return None if full in self.terms else self.by_key[full].best_spelling
 
     def full_key(self, row: int, key: str) -> str:
-        """Return the key that a key is joined with in the document of a chunk.
+        """Return the key that a key is joined with.
+
+        It is the join in the document of the chunk.
 
         Parameters
         ----------
@@ -176,9 +182,10 @@ class Resolution:
         return self.joined_everywhere.get(key, key)
 
     def _key(self, name: str, kind: str | None) -> str | None:
-        """Return the key of a name, or None if the corpus has no such name.
+        """Return the key of a name.
 
-        The key depends on the type. If that is unknown, the types with special keys are tried.
+        The result is None if the corpus has no such name. The key depends on the type. If that is
+        unknown, the types with special keys are tried.
         """
         kinds = (kind,) if kind is not None else (PHRASE_TYPE, ORGANISATION_TYPE, "")
         keys = (key_of_name(name, tried_kind) for tried_kind in kinds)
@@ -280,7 +287,10 @@ class Resolution:
 
 
 def _text_without(key: str, text: str) -> str | None:
-    """Return the folded text with a bar for each occurrence of a key; None if there is none."""
+    """Return the folded text with bars in place of a key.
+
+    The result is None if the key does not occur.
+    """
     folded_text = f" {key_of_name(text, '')} "
     if f" {key} " not in folded_text:
         return None
@@ -289,7 +299,10 @@ def _text_without(key: str, text: str) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class ResolvedFacts(Sequence[Facts]):
-    """Facts of all chunks with resolved names, which are resolved on each access to save memory."""
+    """Facts of all chunks with resolved names.
+
+    The names are resolved on each access to save memory.
+    """
 
     facts: Sequence[Facts]
     resolution: Resolution

@@ -36,7 +36,10 @@ def common_words() -> Mapping[str, float]:
 
 
 def commonness(word: str) -> float:
-    """Return the Zipf value of an English word or of its singular; 3.3 if it is not common.
+    """Return the Zipf value of an English word.
+
+    If that is unknown, it is the value of the singular. The result is 3.3 if the word is not
+    common.
 
     >>> from core.builds.resolve.terms import commonness
     >>> commonness("thing"), commonness("melanoma"), commonness("boxers")
@@ -78,9 +81,10 @@ class TermWeights:
         self.counts, self.total = counts, max(1, sum(counts.values()))
 
     def keyness(self, word: str) -> float:
-        """Return log10 of a word's frequency in the corpus divided by that in the language.
+        """Return log10 of a word's frequency relative to the language.
 
-        0 for a word that occurs at most once, as a single occurrence says little.
+        This is the frequency in the corpus divided by that in the language. 0 for a word that
+        occurs at most once, as a single occurrence says little.
         """
         count = self.counts.get(word, 0)
         if count < 2:

@@ -1,6 +1,7 @@
-"""Proposals that change one operator of a line, so that it may retrieve more gold passages.
+"""Proposals that may make a line retrieve more gold passages.
 
-They are for lines on a corpus, and depend on how the passages were lost.
+Each changes one operator of a line. They are for lines on a corpus, and depend on how the passages
+were lost.
 """
 
 from __future__ import annotations

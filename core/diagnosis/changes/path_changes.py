@@ -1,6 +1,7 @@
-"""Proposals that change one operator of a line, so that it may find more known answers.
+"""Proposals that may make a line find more known answers.
 
-They are for lines that search paths in a graph of triples, and depend on the cause of the losses.
+Each changes one operator of a line. They are for lines that search paths in a graph of triples, and
+depend on the cause of the losses.
 """
 
 from __future__ import annotations

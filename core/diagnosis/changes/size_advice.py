@@ -108,12 +108,12 @@ def advise_subgraph_size(
 
 
 def walk_spread(graph: KnowledgeGraph, seeds: Sequence[int], steps: int) -> tuple[float, int]:
-    """Return the spread of a random walk in nodes, and the number of edges at the seeds.
+    """Return a random walk's spread, and the number of edges at seeds.
 
-    The spread is exp(-sum p ln p), where p are the probabilities of the walk's position after the
-    last step. The walk takes every edge at a node with the same probability. In a very large
-    neighbourhood only the most likely nodes continue, so that at most `SIZE_ADVICE.max_walk_edges`
-    edges are followed in a step. The rest keeps its position.
+    The spread is in nodes. The spread is exp(-sum p ln p), where p are the probabilities of the
+    walk's position after the last step. The walk takes every edge at a node with the same
+    probability. In a very large neighbourhood only the most likely nodes continue, so that at most
+    `SIZE_ADVICE.max_walk_edges` edges are followed in a step. The rest keeps its position.
     """
     nodes, counts = np.unique(np.asarray(seeds, np.int64), return_counts=True)
     mass = counts / counts.sum()
@@ -144,7 +144,10 @@ def _walk_step(
 
 
 def _count_steps(question: Question) -> tuple[int, str]:
-    """Return how many hops a question needs, known or guessed from its length, and the reason."""
+    """Return how many hops a question needs, and the reason.
+
+    The number is known, or guessed from the length of the question.
+    """
     if question.hops:
         return (
             question.hops,
@@ -191,7 +194,7 @@ def _compare_density(
 def _choose_aim(
     question: Question, seeds: Sequence[int], steps: int, density: int
 ) -> tuple[float, str]:
-    """Return the share of the answers that should be kept, and a sentence with the reasons.
+    """Return the share of answers to keep, and a sentence with reasons.
 
     `density` is the result of `_compare_density`.
     """

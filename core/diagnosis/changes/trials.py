@@ -22,7 +22,10 @@ MAX_CHANGES_SECONDS = 2.0  # seconds for all changes of one lane
 
 @dataclass(frozen=True)
 class LineChange:
-    """A replacement of the operator at `position`, from 0, of a line, described in a few words."""
+    """A replacement of the operator at `position` in a line.
+
+    Positions begin at 0. The replacement is described in a few words.
+    """
 
     position: int
     operator: Operator
@@ -31,7 +34,9 @@ class LineChange:
 
 @dataclass(frozen=True)
 class BroughtTargets:
-    """The number of targets that a run brings as far as a stage, such as the prompt.
+    """The number of targets that a run brings to a stage.
+
+    An example of a stage is the prompt.
 
     Parameters
     ----------
@@ -68,7 +73,10 @@ def apply_change(line: Line, change: LineChange) -> Line | None:
 
 
 def distinct_changes(line: Line, candidates: Iterable[LineChange]) -> Iterator[LineChange]:
-    """Yield the changes that lead to another line than `line` and than an earlier change."""
+    """Yield the changes that lead to a new line.
+
+    It differs from `line` and from the lines of all earlier changes.
+    """
     seen = {repr(line)}
     for change in candidates:
         text = repr(apply_change(line, change) or line)

@@ -17,10 +17,10 @@ from core.types import Repair, State
 
 
 def best_repair(comparison: MethodComparison) -> tuple[int, str] | None:
-    """Return the index of the lane whose repair brings most, and a label that names the lane.
+    """Return the index and label of the lane with the best repair.
 
-    Ties go to a repair that keeps the lane's operators. The result is None if no repair is
-    offered.
+    It is the repair that brings most, and the label names the lane. Ties go to a repair that keeps
+    the lane's operators. The result is None if no repair is offered.
     """
     candidates = []  # sort keys that end with the index and the label
     for i, lane in enumerate(comparison.lanes):
@@ -35,10 +35,11 @@ def best_repair(comparison: MethodComparison) -> tuple[int, str] | None:
 
 
 def find_equal_lane(comparison: MethodComparison, lane: MethodLane, repair: Repair) -> int | None:
-    """Return the index of a lane that already shows what the repaired `lane` would, if any.
+    """Return the index of a lane that already shows a repair's effect.
 
-    Such a lane runs the repaired line, or has the same operators and brings as many targets. If the
-    repair replaced an operator, it is enough if the lane has the new one.
+    It shows what the repaired `lane` would. The result is None if there is no such lane. Such a
+    lane runs the repaired line, or has the same operators and brings as many targets. If the repair
+    replaced an operator, it is enough if the lane has the new one.
     """
     line = parse_line(repair.spec)
     new_types = _new_types(lane, repair)
@@ -55,9 +56,10 @@ def find_equal_lane(comparison: MethodComparison, lane: MethodLane, repair: Repa
 
 
 def is_answer_known(comparison: MethodComparison, lane: MethodLane, trial: LaneRun) -> bool:
-    """Return whether another lane gives the same result as a trial run of a changed `lane`.
+    """Return whether another lane has the same result as a trial.
 
-    The result is the graph reader's answer, or the hits without a reader, in the same order.
+    The trial is a run of a changed `lane`. The result is the graph reader's answer, or the hits
+    without a reader, in the same order.
     """
     trial_result = _result(trial.state)
     other_lanes = [other for other in comparison.lanes if other is not lane and other.retrieved]
@@ -65,7 +67,10 @@ def is_answer_known(comparison: MethodComparison, lane: MethodLane, trial: LaneR
 
 
 def _result(state: State) -> tuple:
-    """Return the nodes of the graph reader, or the hits of each kind without a reader."""
+    """Return the nodes of the graph reader, or each kind's hits.
+
+    There are hits if there is no reader.
+    """
     if state.reader is not None:
         return state.reader
     return tuple((hits.kind, hits.items) for hits in state.hits)

@@ -74,10 +74,11 @@ def _try_change(
     by_model: bool,
     is_known: Callable[[Repair, LaneRun], bool],
 ) -> Repair | None:
-    """Return the repair that a change makes, with the number of targets that it brings.
+    """Return the repair that a change makes, with its target count.
 
-    `base` counts those of the unchanged line. The result is None if the change cannot be run or
-    takes too long, or if `is_known` is true of the repair.
+    The count is that of the targets that it brings. `base` counts those of the unchanged line. The
+    result is None if the change cannot be run or takes too long, or if `is_known` is true of the
+    repair.
     """
     changed = apply_change(run.line, change)
     if changed is None:

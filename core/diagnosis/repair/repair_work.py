@@ -33,11 +33,11 @@ IDLE_CHECK_SECONDS = 0.1  # seconds between two checks
 
 
 class RepairWork:
-    """The work after the lanes of a comparison have ended; called once with their job.
+    """The work after the lanes of a comparison have ended.
 
-    It finds the passages that answers rest on, the influence of items, and a repair for each lane.
-    It ends early if the job is cancelled, no browser session is connected, or other comparisons
-    keep the machine busy.
+    It is called once with their job. It finds the passages that answers rest on, the influence of
+    items, and a repair for each lane. It ends early if the job is cancelled, no browser session is
+    connected, or other comparisons keep the machine busy.
 
     Parameters
     ----------
@@ -82,9 +82,10 @@ class RepairWork:
             job.touch()
 
     def _run_part(self, title: str, run: Callable[[Job], None], job: Job) -> None:
-        """Run a part of the work; if it fails, its error is put on the comparison.
+        """Run a part of the work.
 
-        The error is not raised, as the other parts may still succeed. Raises RunCancelled.
+        If it fails, its error is put on the comparison. The error is not raised, as the other parts
+        may still succeed. Raises RunCancelled.
         """
         try:
             run(job)
@@ -128,7 +129,10 @@ class RepairWork:
                     job.touch()
 
     def _try_repairs(self, job: Job) -> None:
-        """Find a repair for each lane that lost a target, unless its method is slow."""
+        """Find a repair for each lane that lost a target.
+
+        A lane is left out if its method is slow.
+        """
         self._check_time(job)
         comparison = self._comparison.snapshot
         verdict = explain_comparison(comparison)
@@ -165,9 +169,10 @@ class RepairWork:
             self._check_time(job)
 
     def _check_progress(self, job: Job) -> None:
-        """Check that work in progress may go on; other lanes let it go on until the deadline.
+        """Check that work in progress may go on.
 
-        Without other lanes the deadline is put off. Raises RunCancelled if work may not go on.
+        Other lanes let it go on until the deadline. Without other lanes the deadline is put off.
+        Raises RunCancelled if work may not go on.
         """
         if self._queues.has_other_lanes(job):
             self._check_time(job)
@@ -191,7 +196,10 @@ class RepairWork:
 def _is_known(
     comparison: MethodComparison, lane: MethodLane, repair: Repair, trial: LaneRun
 ) -> bool:
-    """Return whether another lane shows the effect of a repair of `lane`, or its trial's result."""
+    """Return whether another lane shows the effect of a repair.
+
+    The lane may also show the result of the trial.
+    """
     if find_equal_lane(comparison, lane, repair) is not None:
         return True
     return is_answer_known(comparison, lane, trial)

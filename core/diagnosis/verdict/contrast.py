@@ -56,7 +56,7 @@ class LaneSummary:
 
     @property
     def n_right(self) -> int:
-        """The number of known answers that the lane gives, for a question with known answers."""
+        """The number of known answers that the lane gives. The question has known answers."""
         assert self.known_explanation.n_right is not None
         return self.known_explanation.n_right
 
@@ -127,7 +127,10 @@ def _compare_best(
     answers: tuple[str, ...],
     measure: str,
 ) -> str:
-    """Return the sentence on the `best` lanes, or on graph readers that find more than these."""
+    """Return the sentence on the `best` lanes.
+
+    If graph readers find more than these, it is on the graph readers.
+    """
     max_right = best[0].n_right
     by_reader = [lane.n_right_by_reader for lane in lanes if lane.n_right_by_reader is not None]
     if len(by_reader) == len(lanes) and max(by_reader) > max_right:
@@ -178,10 +181,10 @@ def _count_clause(
 
 
 def _loss_clauses(lanes: Sequence[LaneSummary], total: int, lane_count: int) -> str:
-    """Return where each of some lanes loses answers; lanes with the same loss share a clause.
+    """Return clauses on the places where lanes lose answers.
 
-    `lanes` have lost answers. `total` is the number of known answers, and `lane_count` the number
-    of all lanes.
+    Lanes with the same loss share a clause. `lanes` have lost answers. `total` is the number of
+    known answers, and `lane_count` the number of all lanes.
     """
     # Lanes with the same main cause, the same lost answers and the same hop are grouped.
     groups: dict[tuple, list[LaneSummary]] = {}
@@ -215,7 +218,7 @@ def _loss_clauses(lanes: Sequence[LaneSummary], total: int, lane_count: int) -> 
 
 
 def _other_names(lanes: Sequence[LaneSummary]) -> str:
-    """Return a sentence on the lanes that give wrong names too; empty if none or all do."""
+    """Return a sentence on lanes that give wrong names too. Empty if none or all do."""
     lanes_with_extra = [lane for lane in lanes if lane.known_explanation.n_extra_names]
     if not lanes_with_extra or len(lanes_with_extra) == len(lanes):
         return ""

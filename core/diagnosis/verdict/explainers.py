@@ -75,7 +75,9 @@ class Explainer(ABC):
 
     @abstractmethod
     def loss_places(self, run: LaneStages, targets: Sequence[Target]) -> dict[str, str]:
-        """Return a few words on where each target was lost, by name, the best ranked first.
+        """Return words on where each target was lost, by name.
+
+        They are a few words for each. The best ranked target comes first.
 
         Parameters
         ----------
@@ -121,7 +123,9 @@ class Explainer(ABC):
 
     @abstractmethod
     def propose_changes(self, run: LaneRun, lost: Sequence[Loss]) -> Iterator[LineChange]:
-        """Yield the changes of one step that may bring back the losses of a run.
+        """Yield the changes that may bring back a run's losses.
+
+        Each changes one step.
 
         Parameters
         ----------
@@ -135,7 +139,7 @@ class Explainer(ABC):
 
     @abstractmethod
     def trial_question(self, ask: SourceQuestion, by_model: bool) -> tuple[SourceQuestion, bool]:
-        """Return the question of a trial run, and True if the trial needs its prompt.
+        """Return a trial's question, and True if it needs its prompt.
 
         Parameters
         ----------
@@ -288,7 +292,10 @@ class DocumentExplainer(Explainer):
     def count_brought(
         self, run: LaneRun | MethodLane, by_model: bool, saved_alive: SavedAlive
     ) -> BroughtTargets | None:
-        """Return how many targets are in the prompt, or without a prompt among the hits."""
+        """Return how many targets are in the prompt.
+
+        Without a prompt, those among the hits are counted.
+        """
         ask, lane_targets = run.ask, self.targets(run.ask.question)
         funnel_stages = funnel(
             ask.source, run.graph, run.state, lane_targets, saved_alive=saved_alive

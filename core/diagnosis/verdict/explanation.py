@@ -90,7 +90,7 @@ def explain_lanes(
 
 
 def _explain_lane(run: LaneStages, answers: tuple[str, ...], paths) -> LaneExplanation:
-    """Return the explanation of a run; `paths` holds a path to each lost answer that has one."""
+    """Return the explanation of a run. `paths` holds a path to each lost answer that has one."""
     if not answers:
         return LaneExplanation(None, "", _best_path_text(run))
     lost = losses(run, answers, paths)
@@ -134,7 +134,10 @@ def _main_cause(lost: Sequence[Loss]) -> Cause:
 
 
 def _count_extra_names(run: LaneStages, answers: Sequence[str]) -> int:
-    """Return how many names of the graph reader are no known answers; 0 if the model's count."""
+    """Return how many names of the graph reader are no answers.
+
+    The answers are the known ones. The result is 0 if the language model's answers count.
+    """
     if run.by_model or run.state.reader is None:
         return 0
     known_nodes = set[int]().union(*map(run.answer_nodes, answers))
@@ -233,12 +236,18 @@ class _LossGroup:
         return f"“{_chain_text(self.run, chain)}”"
 
     def parameter(self, name: str):
-        """Return a parameter of the operator that decided; None if it has no such parameter."""
+        """Return a parameter of the operator that decided.
+
+        The result is None if it has no such parameter.
+        """
         return self.first.step.parameters.get(name) if self.first.step is not None else None
 
     @property
     def rank_clause(self) -> str:
-        """The rank of the first answer, and how many more answers have the same cause, in words."""
+        """The first answer's rank, and the number of others, in words.
+
+        The others are further answers with the same cause.
+        """
         rank = ordinal(required_figure(self.first.rank))
         more = f", {number_words(self.n_more)} more after it" if self.n_more else ""
         return f"{self.first.name} ranked {rank} of {self.first.n_candidates:,}{more}"
@@ -374,7 +383,7 @@ def _explain_not_handed_on(group: _LossGroup) -> tuple[Cause, str]:
 
 
 def _picked_sentence(group: _LossGroup, how: str) -> str:
-    """Return a sentence on paths that a step picked; `how` is read, drawn or chosen."""
+    """Return a sentence on paths that a step picked. `how` is read, drawn or chosen."""
     count = group.first.n_retained
     paths = count_noun(required_figure(group.first.n_candidates), "path")
     was, they_do = ("was", "it does") if count == 1 else ("were", "they do")

@@ -24,9 +24,9 @@ def lane_names(comparison: MethodComparison) -> list[str]:
 
 
 def _quote_name(name: str) -> str:
-    """Put a name that consists of words in quotes, so that it reads as one thing.
+    """Put a name of words in quotes.
 
-    A name with a digit, such as No. 12, is unchanged.
+    It then reads as one thing. A name with a digit, such as No. 12, is unchanged.
     """
     return name if any(letter.isdigit() for letter in name) else f"“{name}”"
 

@@ -1,6 +1,7 @@
-"""The outcome of a comparison on triples in sentences, for each lane and for all.
+"""The outcome of a comparison on triples in sentences.
 
-The sentence of a lane tells how it found the known answers or lost them.
+There is a sentence for each lane and one for all. The sentence of a lane tells how it found the
+known answers or lost them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The outcome of a comparison on a corpus in sentences, for each lane and for all.
+"""The outcome of a comparison on a corpus in sentences.
 
-The sentence of a lane tells if it found the gold passages, else where the first was lost.
+There is a sentence for each lane and one for all. The sentence of a lane tells if it found the gold
+passages, else where the first was lost.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def _explain_lost(
     right: int | None,
     total: int,
 ) -> LaneExplanation:
-    """Explain the loss of the first passage, with the repair that was found, if any."""
+    """Explain the loss of the first passage. The repair is added if one was found."""
     first, more_count = lost[0], len(lost) - 1
     repair_clause = f"; {_repair_text(repair, more_count == 0)}" if repair is not None else ""
     others_sentence = ""
@@ -167,7 +168,7 @@ def _explain_words(stages: Sequence[FunnelStage], right: int | None, total: int)
 
 
 def _best_passage(lane: MethodLane) -> str:
-    """Return a sentence on the passage that a lane ranks first; empty if it ranks none."""
+    """Return a sentence on the passage that a lane ranks first. Empty if it ranks none."""
     orders = chunk_order(lane.graph, lane.state)
     if orders is None or not orders[0]:
         return ""
@@ -198,7 +199,10 @@ def _stage_head(stages: Sequence[FunnelStage]) -> str:
 
 
 def verdict_texts(comparison: MethodComparison) -> ComparisonVerdict:
-    """Return the sentences of the lanes, and the sentence for all once every lane has ended."""
+    """Return the lanes' sentences, and the sentence for all.
+
+    The latter is given once every lane has ended.
+    """
     explanations = tuple(explain_text_lane(comparison, lane) for lane in comparison.lanes)
     is_done = all(lane.status in ENDED_STATUSES for lane in comparison.lanes)
     return ComparisonVerdict(_joint_text(comparison, explanations) if is_done else "", explanations)
@@ -207,9 +211,10 @@ def verdict_texts(comparison: MethodComparison) -> ComparisonVerdict:
 def _joint_text(
     comparison: MethodComparison, explanations: Sequence[LaneExplanation | None]
 ) -> str:
-    """Return sentences on the lanes with the correct answer, and on the gold passages in prompts.
+    """Return sentences on lanes with correct answers, and on gold passages.
 
-    Lanes that failed or were cancelled are named. The text is empty if there is nothing to say.
+    The gold passages are those in the prompts. Lanes that failed or were cancelled are named. The
+    text is empty if there is nothing to say.
     """
     names = lane_names(comparison)
     answering_lanes = [
@@ -255,9 +260,10 @@ def _right_lanes(right: Sequence[str], total: int, silent: bool) -> str:
 
 
 def _shown_gold(comparison: MethodComparison, names: Sequence[str]) -> list[str]:
-    """Return a sentence on the gold passages in the prompt of each lane, if there are prompts.
+    """Return a sentence on the gold passages in each lane's prompt.
 
-    Lanes without a prompt are left out. If all prompts show the same number, it is given once.
+    There is none without prompts. Lanes without a prompt are left out. If all prompts show the same
+    number, it is given once.
     """
     ask = comparison.ask
     counts = []  # (name of the lane, gold passages in its prompt, all gold passages)
