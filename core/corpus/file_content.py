@@ -51,6 +51,12 @@ class FileContent:
     # the result for the files in no published format
     plain_files: ReadingResult = field(default_factory=ReadingResult)
 
+    def add_plain_files(self, plain_files: ReadingResult) -> None:
+        """Add the documents and notes of the files in no published format."""
+        self.plain_files = plain_files
+        self.documents += plain_files.documents
+        self.notes += plain_files.notes
+
 
 @dataclass(frozen=True)
 class _PublishedFile:
@@ -109,18 +115,16 @@ def read_content(
                 content.notes.append(published.note)
             wanted_sets = _chosen_sets(name, published, questions, content.sets)
             part = watch.part(text=f"Reading {shorten(file.name, 40)}")
-            path, form = published.path, published.form
-            documents, sets = read_published(form, path, wanted_sets, part, builder)
+            documents, sets = read_published(
+                published.form, published.path, wanted_sets, part, builder
+            )
             content.documents += documents
             content.sets |= _rename_sets(sets, wanted_sets, name, content.sets)
-            if form == BEIR_FORM:
-                _add_links(content, published, has_judgements=bool(sets))
+            _add_links(content, published, has_judgements=bool(sets))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if plain_paths or not files:  # without files, `read_files` raises the error
-        content.plain_files = read_files(plain_paths, columns, watch, encoding)
-        content.documents += content.plain_files.documents
-        content.notes += content.plain_files.notes
+        content.add_plain_files(read_files(plain_paths, columns, watch, encoding))
     content.sets = without_trivial_gold(content.sets, content.documents, builder)
     if questions and name not in content.sets:
         content.sets[name] = read_question_file(questions, name, gold=GOLD_KEYS)
@@ -164,6 +168,8 @@ def _add_links(content: FileContent, published: _PublishedFile, has_judgements: 
 
     A note is added if it has no judgements.
     """
+    if published.form != BEIR_FORM:
+        return
     content.links += read_folder_links(published.path)
     if not has_judgements:
         content.notes.append(

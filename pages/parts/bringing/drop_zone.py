@@ -267,7 +267,9 @@ def _options(recognitions: list[Recognition]) -> list[Importer]:
     first_importers = {importer.kind: importer for importer in reversed(IMPORTERS.values())}
     title = tr("by its first lines")
     others = [
-        replace(first_importers[kind], name=AUTO_TRIPLE_FORMAT, title=title, contents="", omissions="")
+        replace(
+            first_importers[kind], name=AUTO_TRIPLE_FORMAT, title=title, contents="", omissions=""
+        )
         for kind in IMPORT_KINDS
         if kind not in {*sure_kinds, excluded, KindName.SET, KindName.DATABASE}
     ]
