@@ -62,14 +62,14 @@ def record_speeds(line: BuildLine, times: Mapping[BuildOperator, StepTime], chun
     write_atomically(home_folder() / SPEEDS_FILE, lambda stream: stream.write(text.encode()))
 
 
-def estimate_seconds(line: BuildLine, chunks: int, unread: int, new_texts: int) -> float | None:
+def estimate_seconds(line: BuildLine, chunks: int, unsaved: int, new_texts: int) -> float | None:
     """Return the estimated seconds of a build on this computer.
 
     Parameters
     ----------
     line : the line of the build, without language models.
     chunks : the number of all chunks.
-    unread : the number of chunks without saved facts, which an extractor has to read.
+    unsaved : the number of chunks without saved facts, which an extractor has to read.
     new_texts : about how many chunks have texts without a saved vector.
 
     Returns
@@ -84,7 +84,7 @@ def estimate_seconds(line: BuildLine, chunks: int, unread: int, new_texts: int) 
         if seconds is None:
             return None
         if operator.stage == "extract":
-            total += seconds * unread
+            total += seconds * unsaved
         else:
             total += seconds * (new_texts if saves_results(operator) else chunks)
     return total

@@ -99,7 +99,7 @@ def _read_questions(
         "format": format,
         "columns": columns,
         "encoding": upload.encoding,
-        "most": MAX_UNPACKED_QUESTION_BYTES if upload.files else MAX_UNPACKED_SET_BYTES,
+        "max_bytes": MAX_UNPACKED_QUESTION_BYTES if upload.files else MAX_UNPACKED_SET_BYTES,
         "gold": GOLD_KEYS if on_documents else (),
     }
 
@@ -112,7 +112,7 @@ def _read_questions(
                 question_file.check_known()
                 return question_file, 0
             watch = job.part(text=tr("Looking for graphs"))
-            return question_file, count_rows_with_graphs(paths[0], reading_options["most"], watch)
+            return question_file, count_rows_with_graphs(paths[0], reading_options["max_bytes"], watch)
 
     job = inspect_upload("questions_looked", (upload.id, *reading_options.values()), work)
     return ChosenQuestions(upload, format, columns, *job.result) if job.result else None
