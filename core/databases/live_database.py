@@ -255,7 +255,9 @@ class LiveDatabase:
         things_by_name = lookup.find_named(names)
         missing = [name for name in names if not things_by_name.get(name)]
         alike = lookup.find_alike(_typographies(missing)) if missing else {}
-        things_by_folded_name = {fold(name): things for name, things in alike.items()}
+        things_by_folded_name: dict[str, dict[Id, None]] = {}  # sets that keep their order
+        for name, things in alike.items():
+            things_by_folded_name.setdefault(fold(name), {}).update(dict.fromkeys(things))
         for name in missing:
             if fold(name) not in things_by_folded_name:
                 raise UnknownEntity(
@@ -320,7 +322,7 @@ class LiveDatabase:
         start_names = tuple(name for name in all_start_names if graph.nodes_named(name))
         ambiguous = [thing for thing in start_things if thing[2] > 1]
         notes = list(self._notes(graph, neighbourhood, names, ambiguous))
-        missing = ", ".join(set(all_start_names).difference(start_names))
+        missing = ", ".join(name for name in all_start_names if name not in start_names)
         if len(start_names) < len(all_start_names):
             notes.append(f"There are no triples about {shorten(missing)}.")
         if start_nodes.incomplete_note:

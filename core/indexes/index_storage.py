@@ -23,13 +23,14 @@ from core.watch import NO_WATCH, Watch
 DIGEST_DIGITS = 16  # digits of the graph's digest in the name of its folder
 INDEXES_FOLDER = "indexes"  # folder next to a graph's store
 SEALED_SUFFIXES = (".npy", ".npz", ".faiss")  # of files that end with a digest of their content
+_process_folder_lock = threading.Lock()
 BUILD_LOCK_NAME = "building"  # name of the lock file in a folder that is filled step by step
 
 
 def index_folder(graph: KnowledgeGraph) -> Path:
     """Return the folder for indexes of this graph's present content.
 
-    It is next to the graph's store, or in the person's folder if the graph has no writable store.
+    It is in the folder of the graph's store, or in the person's folder if the graph has no writable store.
     The folder is created if possible; if not, the path is returned all the same.
     """
     # Indexes of an edited graph, or of one fetched from a server, are removed with this process.
@@ -46,7 +47,9 @@ def index_folder(graph: KnowledgeGraph) -> Path:
 
 
 def _temporary_folder(name: str) -> Path:
-    folder = Path(_process_folder().name) / name
+    # Without the lock, two threads could each make a folder. The one that `cache` drops is removed.
+    with _process_folder_lock:
+        folder = Path(_process_folder().name) / name
     folder.mkdir(exist_ok=True)
     return folder
 

@@ -66,13 +66,20 @@ def literal_values(name: str, arguments: Mapping[str, ast.expr]) -> dict[str, An
 def split_at_commas(text: str) -> list[str]:
     """Split a text at the commas outside brackets and quotes.
 
+    In quotes, a backslash makes the next letter one of the text.
+
     >>> from core.lines.text import split_at_commas
     >>> split_at_commas("A(x=1, y=',') >> B(), c")
     ["A(x=1, y=',') >> B()", 'c']
     """
     pieces, depth, quote = [""], 0, ""
+    is_escaped = False
     for letter in text:
-        if quote or letter in "\"'":
+        if is_escaped:
+            is_escaped = False
+        elif quote and letter == "\\":
+            is_escaped = True
+        elif quote or letter in "\"'":
             # the first quote opens a text, and only the same quote closes it
             quote = (quote or letter) if letter != quote else ""
         else:

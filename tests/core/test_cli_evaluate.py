@@ -219,3 +219,5 @@ def test_commas_inside_brackets_and_quotes_do_not_part():
         "B(x=1, y='),(') >> C(d=prefilter(1,2))",
         "d",
     ]
+    quoted = repr("""it's "so", A()""")  # Python escapes the quote that it writes around
+    assert split_at_commas(f"A(x={quoted}), B()") == [f"A(x={quoted})", "B()"]

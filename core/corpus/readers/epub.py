@@ -10,10 +10,16 @@ from typing import Any
 from urllib.parse import unquote
 
 from core.corpus.document import Document, Place, utf8_text
-from core.corpus.readers.html import hidden_note, read_page
+from core.corpus.readers.html import EmptyPage, HtmlPage, hidden_note, read_page
 from core.corpus.readers.library_errors import report_damage
 from core.corpus.readers.office_package import parse_xml
-from core.corpus.readers.options import DEFAULT_OPTIONS, Note, ReadingOptions, count_with_noun
+from core.corpus.readers.options import (
+    DEFAULT_OPTIONS,
+    Note,
+    ReadingOptions,
+    count_with_noun,
+    verb_of_number,
+)
 from core.corpus.readers.text import clean_title, file_stem
 from core.corpus.readers.word import check_unpacked
 from core.errors import BadInput
@@ -70,19 +76,27 @@ def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Documen
     pages = list(_pages(manifest, package))
     texts: list[str] = []
     places: list[Place] = []
+    faults: list[str] = []  # reasons why pages were left out
     length = n_empty = n_hidden = 0
     for number, page in enumerate(pages):
         watch.step(number / len(pages))
         try:
-            content = read_page(page, book.read(page), watch)
-        except (BadInput, KeyError):  # the page holds no text, or is not in the book
+            content = _read_page(book, page, watch)
+        except EmptyPage:
             n_empty += 1
+            continue
+        except BadInput as error:
+            faults.append(str(error))
             continue
         document = content.document
         n_hidden += content.n_hidden
         places += [(length + offset, label) for offset, label in document.places]
         texts.append(document.text)
         length += len(document.text) + 1
+    if faults:
+        pages_text = count_with_noun(len(faults), "page")
+        verb = verb_of_number(len(faults))
+        note(f"{name}: {pages_text} {verb} left out. The first reason: {faults[0]}")
     if not texts:
         raise BadInput(
             f"{name} holds no text in its {count_with_noun(len(pages), 'page')}; what is in pictures "
@@ -98,6 +112,15 @@ def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Documen
         note(hidden_note(name, n_hidden))
     title = clean_title(manifest.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "")
     return Document(name, "\n".join(texts), title or file_stem(name), name, tuple(places))
+
+
+def _read_page(book: zipfile.ZipFile, page: str, watch: Watch) -> HtmlPage:
+    """Read a page. Raises EmptyPage, and BadInput if it is missing or cannot be read."""
+    try:
+        data = book.read(page)
+    except KeyError:
+        raise BadInput(f"{page} is named in the book, but is not in it.") from None
+    return read_page(page, data, watch)
 
 
 def _is_locked(book: zipfile.ZipFile) -> bool:

@@ -91,6 +91,10 @@ def hidden_note(name: str, count: int) -> str:
     return f"{name}: {count_with_noun(count, 'passage')} that a browser hides {verb_of_number(count)} left out."
 
 
+class EmptyPage(BadInput):
+    """A page without text."""
+
+
 def read_page(
     name: str,
     data: bytes,
@@ -116,7 +120,8 @@ def read_page(
 
     Raises
     ------
-    BadInput : it holds no text or is nested too deep.
+    EmptyPage : it holds no text.
+    BadInput : it is nested too deep, or its encoding cannot be read.
     """
     match = CHARSET.search(data[:4096])
     charset = (match.group(1) or match.group(2)).decode("ascii", "ignore") if match else ""
@@ -132,7 +137,7 @@ def read_page(
         page = _parse_page(source, PageText(name, watch, omits_hidden=False))
     text, places = page.text_and_places()
     if not text.strip():
-        raise BadInput(f"{name} holds no text.")
+        raise EmptyPage(f"{name} holds no text.")
     main_headings = (label for rank, label in page.headings if rank == "h1")
     title = clean_title("".join(page.title or ())) or next(main_headings, file_stem(name))
     return HtmlPage(Document(name, text, title, name, places), page.n_hidden)

@@ -24,7 +24,7 @@ from core.types import Path, Question, Subgraph
 from core.watch import NO_WATCH, Watch
 
 MAX_PATH_HOPS = 4
-MAX_ENTITY_PATHS = 1000  # number of paths per entity of a question
+MAX_ENTITY_PATHS = 1000  # number of paths to the answers per entity of a question
 # Domains that say nothing about the question if another one is on the path.
 GENERAL_DOMAINS = ("common", "type", "freebase", "kg", "base", "user")
 NO_DOMAIN = "no domain"
@@ -95,8 +95,8 @@ def domain_tables(
 def domain_shares(local: LocalAdjacency, question: Question) -> dict[str, float]:
     """Return the share of each domain among a question's relations.
 
-    The shares add up to 1. The relations are those on the shortest paths, in either direction, from
-    the question's entities to its answers. Each relation of each path has the same weight.
+    The shares add up to 1. The relations are those on the shortest of all paths, in either
+    direction, from the question's entities to its answers. Each relation of each path has the same weight.
 
     Parameters
     ----------
@@ -120,11 +120,12 @@ def domain_shares(local: LocalAdjacency, question: Question) -> dict[str, float]
     {'no domain': 1.0}
     """
     graph = local.graph
-    answer_nodes = set(chain.from_iterable(map(graph.nodes_named, question.answers)))
+    answer_nodes = list(chain.from_iterable(map(graph.nodes_named, question.answers)))
     answer_paths: list[Path] = []
     for seed in chain.from_iterable(map(graph.nodes_named, question.entities)):
-        paths = shortest_paths(local, seed, MAX_PATH_HOPS, every=True, cap=MAX_ENTITY_PATHS)[0]
-        answer_paths += [path for path in paths if path.end in answer_nodes]
+        answer_paths += shortest_paths(
+            local, seed, MAX_PATH_HOPS, every=True, cap=MAX_ENTITY_PATHS, ends=answer_nodes
+        )[0]
     min_length = min(map(len, answer_paths), default=0)
     shortest = [path for path in answer_paths if len(path) == min_length]
     counts = Counter(_relation_domains(graph, shortest))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 
 from core.graph.algorithms.local_adjacency import LocalAdjacency
@@ -24,6 +24,7 @@ def shortest_paths(
     parallel: bool = True,
     cap: int | None = None,
     watch: Watch = NO_WATCH,
+    ends: Iterable[int] | None = None,
 ) -> tuple[list[Path], bool]:
     """Return the shortest paths from `source` to the other nodes of the subgraph.
 
@@ -39,6 +40,7 @@ def shortest_paths(
     parallel : if several edges connect two nodes, return a path for each; else for the first alone.
     cap : largest number of paths, the first in the order of the result; None for all.
     watch : may raise RunCancelled.
+    ends : the graph's ids of the nodes to which paths are returned; None for all.
 
     Returns
     -------
@@ -56,7 +58,10 @@ def shortest_paths(
     if start < 0:
         return [], False
     depth, previous = _search_breadth_first(local, start, hops, every, parallel, watch)
-    targets = sorted(previous, key=lambda node: (depth[node], node))
+    reached = previous.keys()
+    if ends is not None:
+        reached &= {local.local_id(node) for node in ends}
+    targets = sorted(reached, key=lambda node: (depth[node], node))
     return _take_paths(_paths_to_targets(local, start, targets, previous, watch), cap, watch)
 
 

@@ -27,7 +27,7 @@ def finished_board(comparison: MethodComparison, key: str) -> Board:
     The panel of a node leads to the page Graphs if its graph exists. `key` identifies the
     comparison in the session, which keeps its board.
     """
-    drawing = Session.finished_board.get_or_compute(key, lambda: Board(comparison))
+    drawing = Session.finished_drawing.get_or_compute(key, lambda: Board(comparison))
     graph = comparison.graph
     board_data = {
         **drawing.payload(),

@@ -112,7 +112,9 @@ def _read_questions(
                 question_file.check_known()
                 return question_file, 0
             watch = job.part(text=tr("Looking for graphs"))
-            return question_file, count_rows_with_graphs(paths[0], reading_options["max_bytes"], watch)
+            return question_file, count_rows_with_graphs(
+                paths[0], reading_options["max_bytes"], watch
+            )
 
     job = inspect_upload("questions_looked", (upload.id, *reading_options.values()), work)
     return ChosenQuestions(upload, format, columns, *job.result) if job.result else None

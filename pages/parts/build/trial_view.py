@@ -45,7 +45,7 @@ from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import cancel_or_leave, page_source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.source_words import words_of
-from pages.parts.shared.text import plain
+from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
 MAX_LISTED_PATHS = 200
@@ -291,13 +291,26 @@ def _draw_lane(job: Job, lane: MethodLane, bench: Bench) -> None:
         source = f" · {plain(prompt['prompt_source'])}" if prompt["prompt_source"] else ""
         with st.expander(
             tr(
-                "Prompt · about {prompt_tokens:,} tokens · {prompt_paths} paths{source}",
+                "Prompt · about {prompt_tokens:,} tokens{shown}{source}",
                 prompt_tokens=prompt["prompt_tokens"],
-                prompt_paths=prompt["prompt_paths"],
+                shown="".join(f" · {count_text}" for count_text in _prompt_counts(prompt)),
                 source=source,
             )
         ):
             st.code(prompt["prompt"], language=None, wrap_lines=True)
+
+
+def _prompt_counts(prompt: Mapping[str, Any]) -> list[str]:
+    """Return how many paths and hits of each kind a prompt shows; kinds without any are left out."""
+    hits = prompt["prompt_hits"]
+    counts = (
+        many(prompt["prompt_paths"], "path"),
+        many(hits.get("chunk", 0), "passage"),
+        many(hits.get("node", 0), "entity", "entities"),
+        many(hits.get("relation", 0), "relation"),
+        many(hits.get("community", 0), "community", "communities"),
+    )
+    return [count_text for count_text in counts if not count_text.startswith("0 ")]
 
 
 def _draw_answers(job: Job, lane: MethodLane) -> None:

@@ -291,7 +291,7 @@ class Session:
     # The comparison of the case on Cases, by its id.
     case_open: DerivedKey[MethodComparison] = DerivedKey()
     # The board of a finished comparison, on Cases and Evaluate, by its key.
-    finished_board: DerivedKey[Board] = DerivedKey()
+    finished_drawing: DerivedKey[Board] = DerivedKey()
 
     # Evaluate
     # The question sets selected once when the form opens; set by links to Evaluate.

@@ -99,7 +99,7 @@ def test_opening_and_going_back(saved):
 
 def test_the_board_has_the_saved_lanes(saved):
     at = opened(saved[0].id)
-    board = at.session_state["finished_board"][1].payload()
+    board = at.session_state["finished_drawing"][1].payload()
     assert board["question"] == "genre of <b>One</b>" and board["lanes"][0]["answer"] == "Drama"
     assert [stage["alive"] for stage in board["lanes"][0]["funnel"]] == [1, 1, 1, 1, 1]
 

@@ -191,7 +191,7 @@ def test_a_saved_case_opens_as_it_was_once_the_corpus_is_gone():
         saved.query_params["case"] = key
         saved.run()
         assert not saved.exception and not saved.error
-        shown = saved.session_state["finished_board"][1].payload()
+        shown = saved.session_state["finished_drawing"][1].payload()
         (lost,) = shown["lanes"][0]["hits"][0]["lost"]
         assert (
             lost["fate"] == "rank 2; only the top 1 is kept"

@@ -194,6 +194,13 @@ def test_a_book_is_read_in_the_order_of_reading():
     assert notes == [NoteWith("a.epub", 1, 3, "no text")]
 
 
+def test_a_page_of_a_book_that_cannot_be_read_is_no_page_without_text():
+    pages = {"one": "<p>Heron.</p>", "deep": "<div>" * 10_000 + "Gull."}
+    (document,), notes = read(read_epub, "a.epub", book(pages, ["one", "deep"]))
+    assert "Heron" in document.text and "Gull" not in document.text
+    assert notes == [NoteWith("a.epub", "1 page is left out", "deep.xhtml", 2048)]
+
+
 def test_a_locked_book_is_refused():
     locked = (
         '<encryption xmlns:enc="x"><enc:EncryptionMethod '

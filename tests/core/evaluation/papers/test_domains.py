@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.evaluation.papers.domains import NO_DOMAIN, NO_PATH_FOUND, domain_shares
+from core.evaluation.papers.domains import (
+    MAX_ENTITY_PATHS,
+    NO_DOMAIN,
+    NO_PATH_FOUND,
+    domain_shares,
+)
 from core.graph.algorithms.local_adjacency import LocalAdjacency
 from core.graph.building.build import build_in_memory
 from core.types import Question, Subgraph
@@ -43,6 +48,16 @@ def test_what_says_nothing_counts_where_nothing_else_is_there(local):
     assert asked(local, "Ann", "Picture") == {"common": 1.0}
     assert asked(local, "Bob", "Picture") == {"people": 1.0}
     assert asked(local, "Cat", "Dog") == {NO_DOMAIN: 1.0}
+
+
+def test_many_nodes_nearer_than_the_answer_do_not_hide_it():
+    """More nodes than paths are looked at lie one step from Hub, and Answer lies two steps away."""
+    spokes = [("Hub", "base.x.y", f"Spoke {number}") for number in range(MAX_ENTITY_PATHS + 10)]
+    way = [("Hub", "people.person.child", "Middle"), ("Middle", "film.film.cast", "Answer")]
+    graph = build_in_memory([*spokes, *way], "star")
+    whole = Subgraph(np.arange(graph.n_nodes), np.arange(graph.n_edges))
+    local = LocalAdjacency(graph, whole, "both")
+    assert asked(local, "Hub", "Answer") == {"people": 0.5, "film": 0.5}
 
 
 def test_what_is_not_there_is_not_found(local):
