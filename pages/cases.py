@@ -16,7 +16,7 @@ from core.corpus import corpora
 from core.datasets import datasets
 from core.errors import HopscopeError
 from core.runtime.jobs import error_sentence
-from pages.parts.board.static_board import downloads, finished_board
+from pages.parts.board.static_board import draw_downloads, draw_finished_board
 from pages.parts.cases.casebook import case_facts, copy_case, draw_casebook, draw_tags
 from pages.parts.compare.presentation import draw_present_button
 from pages.parts.shared.actions import button, confirm_button
@@ -68,13 +68,13 @@ def draw_case(case: Case) -> None:
         st.caption(plain(" · ".join(question_facts)))
     comparison = Session.case_open.get_or_compute(case.id, lambda: comparison_of_case(case.id))
     try:
-        drawing = finished_board(comparison, f"case-{case.id}")
+        drawing = draw_finished_board(comparison, f"case-{case.id}")
     # An imported file may have data that no run could make.
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         st.error(plain(tr("This case cannot be drawn. {sentence}", sentence=error_sentence(error))))
         return
     with st.container(horizontal=True):
-        downloads(comparison, drawing, f"case-{case.id}")
+        draw_downloads(comparison, drawing, f"case-{case.id}")
 
 
 def draw_actions(case: Case) -> None:

@@ -25,14 +25,14 @@ from core.sources import GraphSource, SourceQuestion
 from core.types import Question
 from pages.parts.board.component import BoardClicks, board
 from pages.parts.board.payload import idle_board
-from pages.parts.board.thumbs import save_thumb, show_thumbs
+from pages.parts.board.thumbs import add_thumbs, save_thumb
 from pages.parts.compare.entity_chips import draw_chips
 from pages.parts.compare.graph_edits import (
     EDIT_ACTIONS,
     add_earlier_answers,
+    any_running,
     ask_with_edit,
     draw_edits,
-    has_running,
     job_before_edits,
 )
 from pages.parts.compare.influence import (
@@ -426,7 +426,7 @@ def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> SourceQu
 def draw_board(on_screen: ScreenComparison) -> None:
     """Draw the board, and draw it again while its job runs."""
     job = on_screen.job
-    was_running = has_running((job, job_before_edits(), *measuring_jobs(on_screen)))
+    was_running = any_running((job, job_before_edits(), *measuring_jobs(on_screen)))
     was_repairing = job is not None and job.comparison.is_repairing
 
     @st.fragment(run_every=BOARD_POLL_SECONDS if was_running or was_repairing else None)
@@ -434,7 +434,7 @@ def draw_board(on_screen: ScreenComparison) -> None:
         if job is not None:
             draw_job_end(job)
             draw_follow_up_errors(job.comparison)
-        has_ended = not has_running((job, job_before_edits(), *measuring_jobs(on_screen)))
+        has_ended = not any_running((job, job_before_edits(), *measuring_jobs(on_screen)))
         data = add_queue_length(payload(on_screen), on_screen)
         data = add_measurements(add_earlier_answers(data, on_screen), on_screen)
         data = {
@@ -444,7 +444,7 @@ def draw_board(on_screen: ScreenComparison) -> None:
             "ways": [*screen_drawing(on_screen).view.node_buttons, *EDIT_ACTIONS],
         }
         if has_ended:
-            data = show_thumbs(on_screen.comparison, data)
+            data = add_thumbs(on_screen.comparison, data)
         handle_clicks(on_screen, board(data, key="board"), data["paths"])
         if job is not None and engine().is_postponed(job):
             button(

@@ -25,7 +25,7 @@ from core.builds.tool_graph import OpenedIndex
 from core.builds.vectors import Vectors
 from core.lines import Grammar
 
-# One group per line, in the order of the stages.
+# In the order of the stages, merge on two lines. The last line has the stages link to index.
 BUILD_OPERATORS: tuple[type[BuildOperator], ...] = (
     *(WholeDocuments, TokenChunks, SentenceChunks, CharacterChunks, OpenedIndex),
     *(NounPhrases, NamesAndTerms, LanguageModelExtraction, DescribedNames),

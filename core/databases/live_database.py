@@ -48,10 +48,11 @@ from core.watch import NO_WATCH, Watch
 
 LIVE_FILE = "live.toml"
 LIVE_NOTE_START = "Asked live: "  # begins the sentences on what was fetched
-MAX_NEIGHBOURHOODS = 16  # cached for a database; the least recently used are dropped
+# Of a database's cache, two for each question; the least recently used are dropped.
+MAX_CACHE_ENTRIES = 16
 MAX_SPAN_WORDS = 8  # of a span of a question that is looked up as a name
 MAX_QUESTION_SPANS = 300  # of a long question, the shortest spans are looked up
-# The characters of a word behind its letters, as in Mother!
+# What follows a word up to the next blank: the ! of Mother!
 WORD_END = re.compile(r"\S{0,20}")
 BRACKETED_NAME = re.compile(r"\[([^\[\]]{1,500})\]")
 # The largest values of settings; 1 is the smallest.
@@ -130,8 +131,12 @@ class LiveSettings:
             raise StoreError(f"{file} cannot be read: {error}") from None
 
 
-# The name and id of a thing, and the number of things with that name.
-NamedThing = tuple[str, Id, int]
+class NamedThing(NamedTuple):
+    """A thing, which is a node of the database, and the number of things with its name."""
+
+    name: str
+    id: Id
+    n_same_name: int
 
 
 class StartNodes(NamedTuple):
@@ -152,7 +157,7 @@ class LiveDatabase:
         self.name = name
         self.settings = settings
         self.address = address_of(settings.address)
-        self._cache: LRUCache[tuple, Any] = LRUCache(MAX_NEIGHBOURHOODS)
+        self._cache: LRUCache[tuple, Any] = LRUCache(MAX_CACHE_ENTRIES)
         self._lock = threading.Lock()
 
     @property
@@ -183,7 +188,7 @@ class LiveDatabase:
 
     def check_connection(self, watch: Watch = NO_WATCH) -> None:
         """Send a minimal query. Raises BadInput if the database does not answer."""
-        self._open_lookup(watch.without_reports)
+        self._open_lookup(watch.without_reports)  # opening a look-up sends a query
 
     def fetch_graph(
         self, text: str, entities: Sequence[str] = (), watch: Watch = NO_WATCH
@@ -203,7 +208,9 @@ class LiveDatabase:
         UnknownEntity
             If an entity, or any name in the question, is not in the database.
         BadInput
-            If the database fails, or has no edges of the entities. RunCancelled is raised too.
+            If the database fails, or has no edges of the entities.
+        RunCancelled
+            If `watch` cancels.
         """
         names = tuple(dict.fromkeys(" ".join(entity.split()) for entity in entities))
         query = names or check_question(text)
@@ -254,7 +261,8 @@ class LiveDatabase:
         """
         things_by_name = lookup.find_named(names)
         missing = [name for name in names if not things_by_name.get(name)]
-        alike = lookup.find_alike(_typographies(missing)) if missing else {}
+        # By the names in the database, which differ from these in case.
+        alike = lookup.find_alike(_spellings_with_typography(missing)) if missing else {}
         things_by_folded_name: dict[str, dict[Id, None]] = {}  # sets that keep their order
         for name, things in alike.items():
             things_by_folded_name.setdefault(fold(name), {}).update(dict.fromkeys(things))
@@ -263,7 +271,7 @@ class LiveDatabase:
                 raise UnknownEntity(
                     name,
                     message=f"“{shorten(name)}” was not found by its name at "
-                    f"{self.address.title}.{_note_incomplete(lookup.incomplete_note)}",
+                    f"{self.address.title}.{_incomplete_text(lookup.incomplete_note)}",
                 )
         named_things = []
         for name in names:
@@ -281,16 +289,16 @@ class LiveDatabase:
         parts = BRACKETED_NAME.findall(text) or list(_name_spans(text))
         spellings: dict[str, None] = {}
         for part in parts:
-            spellings |= dict.fromkeys(_spellings(part))
+            spellings |= dict.fromkeys(_capitalisations(part))
         named = lookup.find_named(list(spellings))
         things_by_name = {name: things for name, things in named.items() if things}
         if not things_by_name:
-            things_by_name = dict(lookup.find_alike(_typographies(parts)))
+            things_by_name = dict(lookup.find_alike(_spellings_with_typography(parts)))
         if not things_by_name:
             raise UnknownEntity(
                 text,
                 message=f"No entity of {self.address.title} was found in the question; name one to "
-                f"start from.{_note_incomplete(lookup.incomplete_note)}",
+                f"start from.{_incomplete_text(lookup.incomplete_note)}",
             )
         # The question's entities are linked in a graph that has only these names.
         names_graph = build_in_memory([(name, "is", name) for name in things_by_name], self.name)
@@ -304,29 +312,29 @@ class LiveDatabase:
         lookup = self._open_lookup(watch)
         settings = self.settings
         start_things = start_nodes.things
-        starts = list(dict.fromkeys(thing for _, thing, _ in start_things))
+        starts = list(dict.fromkeys(thing.id for thing in start_things))
         neighbourhood = fetch_neighbourhood(
             lookup, starts, settings.hops, settings.each, settings.edges, settings.seconds
         )
-        names = shorten(", ".join(name for name, _, _ in start_things))
+        names = shorten(", ".join(thing.name for thing in start_things))
         if not neighbourhood.edges:
             raise BadInput(f"{self.address.title} has no triples about {names}.")
         with tempfile.TemporaryDirectory() as folder:
             file = lookup.write(Path(folder), neighbourhood.edges.values(), starts)
             triples = list(file.read())
-        # The last triples mark the starts under the names that the file's reader gives to them.
-        # They are no part of the graph.
+        # The last triples, with START_RELATION, mark the starts under the names that the file's
+        # reader gives to them. They are no part of the graph.
         all_start_names = tuple(head for head, relation, _ in triples if relation == START_RELATION)
         graph_triples = triples[: len(triples) - len(all_start_names)]
         graph = build_in_memory(graph_triples, self.name, settings.direction, file.attributes)
         start_names = tuple(name for name in all_start_names if graph.nodes_named(name))
-        ambiguous = [thing for thing in start_things if thing[2] > 1]
+        ambiguous = [thing for thing in start_things if thing.n_same_name > 1]
         notes = list(self._notes(graph, neighbourhood, names, ambiguous))
         missing = ", ".join(name for name in all_start_names if name not in start_names)
         if len(start_names) < len(all_start_names):
             notes.append(f"There are no triples about {shorten(missing)}.")
         if start_nodes.incomplete_note:
-            notes.append(_note_incomplete(start_nodes.incomplete_note).strip())
+            notes.append(_incomplete_text(start_nodes.incomplete_note).strip())
         return replace(graph, fetched=FetchedPart(start_names, tuple(notes)))
 
     def _notes(
@@ -349,18 +357,18 @@ class LiveDatabase:
         if part.cut_things:
             subject_and_verb = "entity has" if len(part.cut_things) == 1 else "entities have"
             yield (
-                f"{len(part.cut_things):,} {subject_and_verb} more than {settings.each:,} triples one "
-                "way; the rest was left out."
+                f"{len(part.cut_things):,} {subject_and_verb} more than {settings.each:,} triples "
+                "one way; the rest was left out."
             )
         if part.stop_reason:
             yield (
-                f"Not asked for their triples: {part.unrequested_count:,} of the last hop's entities, as "
-                f"{part.stop_reason}."
+                f"Not asked for their triples: {part.unrequested_count:,} of the last hop's "
+                f"entities, as {part.stop_reason}."
             )
         if part.dead_ends:
             yield (
-                f"{_count_text(len(part.dead_ends), 'thing')} without a name of its own, or a literal, "
-                "from which nothing more was asked."
+                f"{_count_text(len(part.dead_ends), 'thing')} without a name of its own, or a "
+                "literal, from which nothing more was asked."
             )
         for name, thing, count in ambiguous:
             yield (
@@ -401,14 +409,15 @@ def _choose_thing(lookup: DatabaseLookup, name: str, things: Collection[Id]) -> 
     """
     candidates = list(things)
     degrees = lookup.degrees(candidates) if len(candidates) > 1 else {}
-    return name, max(candidates, key=lambda thing: degrees.get(thing, 0)), len(candidates)
+    best = max(candidates, key=lambda thing: degrees.get(thing, 0))
+    return NamedThing(name, best, len(candidates))
 
 
 def _count_text(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
-def _note_incomplete(reason: str) -> str:
+def _incomplete_text(reason: str) -> str:
     """Return a sentence to append to a message. Empty if the look-up was complete."""
     return f" Not all names or degrees could be looked up. {reason}" if reason else ""
 
@@ -433,7 +442,7 @@ def _name_spans(text: str) -> Iterator[str]:
         yield from dict.fromkeys((to_blank, to_blank.rstrip("?.,;:"), text[start:end]))
 
 
-def _typographies(names: Iterable[str]) -> list[str]:
+def _spellings_with_typography(names: Iterable[str]) -> list[str]:
     """Return names with straight and with typographic apostrophes and dashes.
 
     Databases compare characters exactly.
@@ -441,7 +450,7 @@ def _typographies(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(form for name in names for form in spelling_variants(name)))
 
 
-def _spellings(part: str) -> tuple[str, ...]:
+def _capitalisations(part: str) -> tuple[str, ...]:
     """Return a span unchanged, with a first capital, and with capitals of all words."""
     return (
         part,

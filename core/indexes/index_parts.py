@@ -10,7 +10,7 @@ import shutil
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from core.indexes.index_storage import write_atomically
 from core.io import digests
 
 INDEX_FILE = "index.faiss"
-HNSW_LINKS, HNSW_BUILD_EF, HNSW_SEARCH_EF = 32, 80, 512  # HNSW: M, efConstruction, efSearch
+HNSW_LINKS = 32  # M
+HNSW_BUILD_EF = 80  # efConstruction
+HNSW_SEARCH_EF = 512  # efSearch
 # efSearch of one part, lower because each part holds few of the nearest vectors
 HNSW_PART_SEARCH_EF = 128
 
@@ -67,11 +69,13 @@ class SplitIndex:
         Parameters
         ----------
         queries : query vectors, float32 [n, d].
+        k : number of vectors for each query.
         mask : boolean mask of the positions that may be returned; None for all.
 
         Returns
         -------
-        As from faiss: (cosines float32, positions int64), each [n, k]. The position is -1 if there are fewer.
+        Cosines float32 and positions int64, each [n, min(k, ntotal)]. A missing vector has position
+            -1 and cosine -inf.
         """
         cosines, positions = [], []
         for part, start in zip(self.parts, self.starts.tolist()):
@@ -89,7 +93,8 @@ class SplitIndex:
 
     def reconstruct_batch(self, positions: np.ndarray) -> np.ndarray:
         """Return the vectors at some positions, float32 [n, d]."""
-        vectors, starts = np.empty((len(positions), self.d), np.float32), self.starts
+        starts = self.starts
+        vectors = np.empty((len(positions), self.d), np.float32)
         part_numbers = np.searchsorted(starts, positions, "right") - 1
         for number in np.unique(part_numbers).tolist():
             part_rows = np.flatnonzero(part_numbers == number)
@@ -146,39 +151,37 @@ def search_index(
     return index.search(queries, k, params=restrict_search(index, mask))
 
 
-def tune_search(index: Any) -> Any:
-    """Set `efSearch` of an HNSW index or of all its parts, and return it."""
-    parts, ef = (index,), HNSW_SEARCH_EF
-    if isinstance(index, SplitIndex):
-        parts, ef = index.parts, HNSW_PART_SEARCH_EF
-    for part in parts:
+def set_search_effort(index: Any) -> Any:
+    """Set `efSearch` of an HNSW index or of all its parts, and return the index."""
+    is_split = isinstance(index, SplitIndex)
+    for part in index.parts if is_split else (index,):
         if hasattr(part, "hnsw"):
-            part.hnsw.efSearch = ef
+            part.hnsw.efSearch = HNSW_PART_SEARCH_EF if is_split else HNSW_SEARCH_EF
     return index
 
 
-def index_files(folder: Path, parts: int) -> list[Path]:
+def index_files(folder: Path, n_parts: int) -> list[Path]:
     """Return the files of a saved index.
 
     Parameters
     ----------
     folder : folder of the index.
-    parts : number of its parts; 0 for an index that is not split.
+    n_parts : number of its parts; 0 for an index that is not split.
 
     Returns
     -------
     One file for each part, or a single one.
     """
-    return [folder / f"index-{number:03}.faiss" for number in range(parts)] or [folder / INDEX_FILE]
+    return [folder / f"index-{i:03}.faiss" for i in range(n_parts)] or [folder / INDEX_FILE]
 
 
-def open_saved_index(folder: Path, parts: int) -> Any:
+def open_saved_index(folder: Path, n_parts: int) -> Any:
     """Open the index in a folder by memory map.
 
     Parameters
     ----------
     folder : folder of the index.
-    parts : number of its parts; 0 for an index that is not split.
+    n_parts : number of its parts; 0 for an index that is not split.
 
     Returns
     -------
@@ -188,8 +191,8 @@ def open_saved_index(folder: Path, parts: int) -> Any:
     ------
     ValueError, OSError, RuntimeError : the index is damaged.
     """
-    parts_in_files = [map_index(file) for file in index_files(folder, parts)]
-    return tune_search(SplitIndex(tuple(parts_in_files)) if parts else parts_in_files[0])
+    parts_in_files = [map_index(file) for file in index_files(folder, n_parts)]
+    return set_search_effort(SplitIndex(tuple(parts_in_files)) if n_parts else parts_in_files[0])
 
 
 def map_index(file: Path) -> Any:
@@ -214,12 +217,15 @@ def save_index(index: Any, file: Path) -> None:
     """
     import faiss
 
-    # The stubs of faiss lack PyCallbackIOWriter.
-    writer = lambda stream: faiss.PyCallbackIOWriter(stream.write)  # type: ignore[attr-defined]
-    write_atomically(file, lambda stream: faiss.write_index(index, writer(stream)))
+    def write(stream: IO[bytes]) -> None:
+        # The stubs of faiss lack PyCallbackIOWriter.
+        writer = faiss.PyCallbackIOWriter(stream.write)  # type: ignore[attr-defined]
+        faiss.write_index(index, writer)
+
+    write_atomically(file, write)
 
 
-def extend_saved_index(old_folder: Path, parts: int, folder: Path, new_vectors: np.ndarray) -> Any:
+def extend_saved_index(old_folder: Path, n_parts: int, folder: Path, vectors: np.ndarray) -> Any:
     """Return a saved index with new vectors added at its end.
 
     If the index has parts, the last one is extended and saved in `folder`. The other parts are
@@ -228,9 +234,9 @@ def extend_saved_index(old_folder: Path, parts: int, folder: Path, new_vectors: 
     Parameters
     ----------
     old_folder : folder of the saved index.
-    parts : number of its parts; 0 for an index that is not split.
+    n_parts : number of its parts; 0 for an index that is not split.
     folder : folder of the extended index.
-    new_vectors : float32 [n, d], the new vectors.
+    vectors : float32 [n, d], the new vectors.
 
     Returns
     -------
@@ -238,22 +244,23 @@ def extend_saved_index(old_folder: Path, parts: int, folder: Path, new_vectors: 
 
     Raises
     ------
-    RuntimeError : the index is damaged.
+    ValueError, OSError, RuntimeError : the index is damaged.
     StoreError : the extended part cannot be written.
     """
     import faiss
 
-    *earlier_files, last = index_files(old_folder, parts)
+    *earlier_files, last = index_files(old_folder, n_parts)
+    # Without the check of its digest (see `map_index`), which the caller has made.
     index = faiss.read_index(str(last))
-    if len(new_vectors):
-        index.add(new_vectors)
-    if not parts:
+    if len(vectors):
+        index.add(vectors)
+    if not n_parts:
         return index
-    *unchanged_files, changed = index_files(folder, parts)
+    *unchanged_files, changed = index_files(folder, n_parts)
     for file, old_file in zip(unchanged_files, earlier_files):
         _link_file(old_file, file)
     save_index(index, changed)
-    return open_saved_index(folder, parts)
+    return open_saved_index(folder, n_parts)
 
 
 def _link_file(source: Path, file: Path) -> None:

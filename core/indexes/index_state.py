@@ -15,7 +15,7 @@ from core.environment import Environment
 from core.errors import StoreError
 from core.graph.store import Graph
 from core.indexes.index_kinds import INDEX_KINDS, IndexKind
-from core.indexes.index_storage import DIGEST_DIGITS, entries, index_folder, is_being_built
+from core.indexes.index_storage import DIGEST_DIGITS, index_folder, is_being_built, sorted_entries
 from core.io.durations import with_time_left
 from core.runtime.jobs import Job, Jobs
 from core.sharing import check_administrator, check_may_change, forget_owner, record_owner
@@ -116,7 +116,7 @@ def index_states(graph: Graph, env: Environment) -> list[IndexState]:
     ------
     StoreError : an index cannot be read.
     """
-    paths = entries(index_folder(graph))
+    paths = sorted_entries(index_folder(graph))
     return [_state(graph, env, kind, paths) for kind in INDEX_KINDS.values() if kind.fits(graph)]
 
 
@@ -135,8 +135,8 @@ def index_stamp(graph: Graph, env: Environment) -> tuple:
     Any value that can be compared.
     """
     folder = index_folder(graph)
-    files = tuple((path.name, *_size_and_time(path)) for path in entries(folder))
-    siblings = tuple(path.name for path in entries(folder.parent))
+    files = tuple((path.name, *_size_and_time(path)) for path in sorted_entries(folder))
+    siblings = tuple(path.name for path in sorted_entries(folder.parent))
     return (
         graph.digest,
         files,
@@ -171,7 +171,7 @@ def leftovers(graph: Graph) -> list[Leftover]:
     The newest comes first.
     """
     folder, result = index_folder(graph), []
-    for path in entries(folder):
+    for path in sorted_entries(folder):
         if any(kind.owns(path.name) for kind in INDEX_KINDS.values()):
             continue
         size, changed = _size_and_time(path)
@@ -181,7 +181,7 @@ def leftovers(graph: Graph) -> list[Leftover]:
             result.append(Leftover(path, "Unfinished file", size, changed))
     # A folder outside of the graph's own also holds the indexes of other graphs.
     if graph.folder is not None and folder.parent == graph.folder / "indexes":
-        for path in entries(folder.parent):
+        for path in sorted_entries(folder.parent):
             if path != folder and re.fullmatch(f"[0-9a-f]{{{DIGEST_DIGITS}}}", path.name):
                 kinds = [
                     kind.title
@@ -227,7 +227,7 @@ def start_index_job(
     ------
     NotAllowed : this would rebuild another person's index.
     """
-    exists = any(kind.owns(path.name) for path in entries(index_folder(graph)))
+    exists = any(kind.owns(path.name) for path in sorted_entries(index_folder(graph)))
     if exists and (anew or not kind.is_incremental):
         check_may_change(INDEX_OWNER_KIND, index_job_key(graph, kind))
 
@@ -285,7 +285,7 @@ def delete_index(jobs: Jobs, graph: Graph, kind: IndexKind) -> None:
 
 def _remove(graph: Graph, kind: IndexKind) -> None:
     kind.forget(graph)
-    for path in entries(index_folder(graph)):
+    for path in sorted_entries(index_folder(graph)):
         if kind.owns(path.name):
             if is_being_built(path):
                 raise StoreError(

@@ -1,4 +1,7 @@
-"""Storage of a graph's indexes: folders, atomic writes and locks."""
+"""Storage of a graph's indexes: folders, atomic writes and locks.
+
+An index is a file or folder INDEXES_FOLDER/DIGEST/INDEX, where DIGEST begins that of the graph.
+"""
 
 from __future__ import annotations
 
@@ -21,17 +24,24 @@ from core.io.locks import is_locked
 from core.watch import NO_WATCH, Watch
 
 DIGEST_DIGITS = 16  # digits of the graph's digest in the name of its folder
-INDEXES_FOLDER = "indexes"  # folder next to a graph's store
+INDEXES_FOLDER = "indexes"  # in the folder of a graph's store
 SEALED_SUFFIXES = (".npy", ".npz", ".faiss")  # of files that end with a digest of their content
 _process_folder_lock = threading.Lock()
-BUILD_LOCK_NAME = "building"  # name of the lock file in a folder that is filled step by step
+# Lock of a folder that is filled step by step; its file is building.lock.
+BUILD_LOCK_NAME = "building"
 
 
 def index_folder(graph: KnowledgeGraph) -> Path:
     """Return the folder for indexes of this graph's present content.
 
-    It is in the folder of the graph's store, or in the person's folder if the graph has no writable store.
-    The folder is created if possible; if not, the path is returned all the same.
+    It is in the folder of the graph's store, or in the user's folder (`home_folder`) if the graph
+    has no writable store. If such a folder cannot be created, its path is returned all the same. An
+    edited or fetched graph has a temporary folder.
+
+    Raises
+    ------
+    OSError : the temporary folder cannot be created.
+    StoreError : the user's folder cannot be used.
     """
     # Indexes of an edited graph, or of one fetched from a server, are removed with this process.
     if graph.edited_from is not None or graph.fetched is not None:
@@ -59,13 +69,13 @@ def _process_folder() -> tempfile.TemporaryDirectory:
     return tempfile.TemporaryDirectory(prefix="hopscope-")
 
 
-def entries(folder: Path) -> list[Path]:
+def sorted_entries(folder: Path) -> list[Path]:
     """Return the sorted entries of a folder; empty if it does not exist."""
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
 def move_indexes(temporary: Path, folder: Path) -> None:
-    """Move a graph's indexes next to its store.
+    """Move a graph's indexes into the folder of its store.
 
     They replace those of the same name.
 
@@ -94,7 +104,7 @@ def move_indexes(temporary: Path, folder: Path) -> None:
 def write_atomically(
     file: Path, write: Callable[[IO[bytes]], object], durable: bool = True
 ) -> None:
-    """Write a file atomically and durably (see `write_whole`).
+    """Write a file atomically (see `write_whole`).
 
     It is written to a temporary file, which then replaces it in one step. A file of arrays is
     sealed with its digest.

@@ -28,7 +28,7 @@ from core.indexes.index_parts import (
     open_saved_index,
     save_index,
     search_index,
-    tune_search,
+    set_search_effort,
 )
 from core.indexes.index_storage import (
     BUILD_LOCK_NAME,
@@ -556,7 +556,7 @@ def _make_index(
     items, width = blocks.items(len(blocks) - 1).stop, blocks.read(0).shape[1]
     kind = kind or faiss_kind(items)
     if kind != EXACT_KIND and (extension := extend_index(blocks, kind, width)) is not None:
-        return tune_search(extension[0]), kind, extension[1]
+        return set_search_effort(extension[0]), kind, extension[1]
     index = faiss.index_factory(width, kind, faiss.METRIC_INNER_PRODUCT)
     if kind.startswith("HNSW"):
         index.hnsw.efConstruction = HNSW_BUILD_EF
@@ -566,7 +566,7 @@ def _make_index(
         index.train(sample.astype(np.float32))
     if kind != EXACT_KIND and items > VECTOR_INDEX.max_whole_index_vectors:
         return _build_parts(faiss, blocks, watch, index), kind, None
-    return tune_search(_fill_index(index, blocks, range(len(blocks)), watch)), kind, None
+    return set_search_effort(_fill_index(index, blocks, range(len(blocks)), watch)), kind, None
 
 
 def _fill_index(index, blocks: VectorBlocks, numbers: Iterable[int], watch: Watch = NO_WATCH):

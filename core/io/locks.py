@@ -20,8 +20,8 @@ def hold_lock_file(file: Path, watch: Watch = NO_WATCH) -> Iterator[None]:
     """Hold a lock file while the block runs. The system frees it if the process dies.
 
     While another process holds it, `watch` is checked between two tries; an error that it raises
-    ends the waiting. The file remains after the lock is released. Its holder may delete it if no
-    other process uses it. Raises OSError if the file cannot be made.
+    ends the waiting. The file remains after the lock is released. Raises OSError if it cannot be
+    made.
     """
     from filelock import FileLock, Timeout
 
@@ -44,8 +44,9 @@ def hold_change_lock(file: Path, patience: float = LOCK_PATIENCE_SECONDS) -> Ite
     """Hold a lock while a small file is read, changed and written.
 
     Two processes that do so cannot overwrite each other's changes. The lock is the file
-    `.NAME.lock` in the same folder. Raises StoreError if another process holds it for more than
-    `patience` seconds, or the folder cannot be written.
+    `.NAME.lock` in the same folder. It is not reentrant: a second hold in the same thread waits in
+    vain. Raises StoreError if another holder keeps it for more than `patience` seconds, or the
+    folder cannot be written. An OSError of the block is raised as StoreError.
     """
     start = time.monotonic()
 

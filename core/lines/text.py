@@ -27,8 +27,9 @@ def split_steps(tree: ast.expr) -> tuple[ast.expr, ...]:
 def parse_call(call: ast.expr) -> tuple[str, dict[str, ast.expr]] | None:
     """Return the name and the arguments of a call.
 
-    All its arguments must be named. They are given as expressions. The result is None for any other
-    expression. Raises BadParameter for an argument that occurs twice.
+    The values of the arguments are returned unevaluated. The result is None for a positional
+    argument, and for any expression but a call. Raises BadParameter for an argument that occurs
+    twice.
     """
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args):
         return None
@@ -45,6 +46,7 @@ def literal_values(name: str, arguments: Mapping[str, ast.expr]) -> dict[str, An
     """Return the values of arguments, which must be literals.
 
     Raises BadParameter for any other expression; `name` is that of the operator, for the message.
+    The types are checked later, by the grammar: None, lists and dictionaries are literals, too.
 
     >>> import ast
     >>> from core.lines.text import parse_call, literal_values

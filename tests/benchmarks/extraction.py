@@ -98,7 +98,7 @@ def time_engine(models: Registry, prompts: Sequence[tuple[Messages, ChatReply]])
         chat.name,
         chat.context,
         LANES_BATCH_TOKENS,
-        lanes=DEFAULT_PARALLEL_REQUESTS,
+        max_requests=DEFAULT_PARALLEL_REQUESTS,
         cache_prompt=True,
     )
 

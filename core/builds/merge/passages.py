@@ -32,8 +32,8 @@ class PassageGraph(BuildOperator):
     of shared entities, its description their names.
 
     An entity in more than `common` chunks links none, because otherwise a ubiquitous one would link
-    everything. The in-depth analysis sets no such bound: its passage graphs link all chunks that
-    share enough entities. `passage-paper` uses 1,000.
+    everything. The In-depth Analysis of Graph-based RAG sets no such bound: its passage graphs link
+    all chunks that share enough entities. `passage-paper` uses 1,000.
     """
 
     stage = "merge"
@@ -62,7 +62,7 @@ class PassageGraph(BuildOperator):
         index = SharedEntityIndex.from_entities(names, rows, node_of_row, self.min_shared)
         del mentions  # to free its memory
         # Heads, tails and numbers of shared entities of each batch. The first, empty one makes a
-        # result without edges possible.
+        # result without edges possible. The list is complete only after `concat_texts`.
         batches = [[np.empty(0, np.int32)] * 3]
 
         def descriptions() -> Iterator[Any]:
@@ -101,13 +101,14 @@ class PassageGraph(BuildOperator):
     def _entities(self, mentions: Mentions, ctx: BuildContext) -> tuple[list[str], IdLists]:
         """Return the names and chunks of entities that may link chunks.
 
-        They are sorted by folded name. Entities in a single chunk are left out, and those in too
-        many chunks are reported, too.
+        They are sorted by folded name. Entities in one chunk only, or in more than `common`, are
+        left out. The latter are reported.
         """
         texts = list(mentions.names)
+        # Of each key, which is a folded name: its most frequent spelling, and its distinct rows.
         spellings = most_frequent(mentions.spelled.arrays(), mentions.names.sort_ranks())[1]
-        key, row = mentions.where.arrays()
-        rows = distinct_rows(key, row, len(mentions.keys))
+        mention_keys, mention_rows = mentions.where.arrays()
+        rows = distinct_rows(mention_keys, mention_rows, len(mentions.keys))
         names = [texts[spelling] for spelling in spellings.tolist()]
         common = np.flatnonzero(rows.counts > self.common).tolist()
         if common:
@@ -117,7 +118,7 @@ class PassageGraph(BuildOperator):
                 f"{len(common):,} entities are in more than {self.common} chunks and join "
                 f"none: {shown}."
             )
-        order = np.argsort(mentions.keys.sort_ranks())
+        order = np.argsort(mentions.keys.sort_ranks())  # of the keys
         order = order[(rows.counts[order] > 1) & (rows.counts[order] <= self.common)]
         return [names[key] for key in order.tolist()], rows.take(order)
 
@@ -125,7 +126,8 @@ class PassageGraph(BuildOperator):
 class Mentions:
     """Names of each chunk, collected from facts in the order of the chunks.
 
-    The names of its attributes are part of saved runs (see `Collector`).
+    The names of its attributes are part of saved runs (see `Collector`). `reading` tells which
+    letters of a name count (see `NAME_READINGS`).
     """
 
     def __init__(self, reading: str):
@@ -157,6 +159,7 @@ class Mentions:
         rows : int64 [chunks of other], the new row of each chunk. None if `other` already has the
             new rows.
         """
+        # New number of each number of `other` (see `TextIds.include`).
         keys, names = self.keys.include(other.keys), self.names.include(other.names)
         self.spelled.include(other.spelled, keys, names, None)
         self.where.include(other.where, keys, rows)
@@ -226,30 +229,30 @@ class SharedEntityIndex:
             yield end, self._pairs_of(row_of_node[first:end])
             first = end
 
-    def _pairs_of(self, heads: np.ndarray) -> ChunkPairs:
+    def _pairs_of(self, head_rows: np.ndarray) -> ChunkPairs:
         """Return the pairs of some chunks with later chunks.
 
-        The chunks are given in the order of their nodes.
+        The rows of the chunks are given in the order of their nodes.
         """
         # The arrays have one entry for each entity that a chunk shares with another chunk.
-        entity = self.entities.concat_rows(heads)
-        row = np.repeat(heads, self.entities.counts[heads])
-        other_row, counts = self.rows.concat_rows(entity), self.rows.counts[entity]
-        row, entity = np.repeat(row, counts), np.repeat(entity, counts)
-        is_later = other_row > row
-        head, tail = self.node_of_row[row[is_later]], self.node_of_row[other_row[is_later]]
-        entity = entity[is_later]
-        order = np.lexsort((entity, tail, head))
-        head, tail, entity = head[order], tail[order], entity[order]
-        is_new = np.ones(len(head), bool)
-        is_new[1:] = (np.diff(head) != 0) | (np.diff(tail) != 0)
+        entities = self.entities.concat_rows(head_rows)
+        rows = np.repeat(head_rows, self.entities.counts[head_rows])
+        other_rows, counts = self.rows.concat_rows(entities), self.rows.counts[entities]
+        rows, entities = np.repeat(rows, counts), np.repeat(entities, counts)
+        is_later = other_rows > rows
+        heads, tails = self.node_of_row[rows[is_later]], self.node_of_row[other_rows[is_later]]
+        entities = entities[is_later]
+        order = np.lexsort((entities, tails, heads))
+        heads, tails, entities = heads[order], tails[order], entities[order]
+        is_new = np.ones(len(heads), bool)
+        is_new[1:] = (np.diff(heads) != 0) | (np.diff(tails) != 0)
         starts = np.flatnonzero(is_new)
-        names = IdLists(np.append(starts, len(head)), entity)
+        names = IdLists(np.append(starts, len(heads)), entities)
         enough = np.flatnonzero(names.counts >= self.min_shared)
         pairs = starts[enough]
         return ChunkPairs(
-            heads=head[pairs].astype(np.int32),
-            tails=tail[pairs].astype(np.int32),
+            heads=heads[pairs].astype(np.int32),
+            tails=tails[pairs].astype(np.int32),
             shared=names.counts[enough].astype(np.int32),
             names=names.take(enough),
         )

@@ -71,9 +71,10 @@ def read_epub(
 def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Document:
     if _is_locked(book):
         raise BadInput(f"{name} is locked by its publisher (DRM) and cannot be read.")
-    package = parse_xml(book.read("META-INF/container.xml")).find(".//{*}rootfile").get("full-path")
-    manifest = parse_xml(book.read(package))
-    pages = list(_pages(manifest, package))
+    container = parse_xml(book.read("META-INF/container.xml"))
+    package_path = container.find(".//{*}rootfile").get("full-path")
+    package = parse_xml(book.read(package_path))
+    pages = list(_pages(package, package_path))
     texts: list[str] = []
     places: list[Place] = []
     faults: list[str] = []  # reasons why pages were left out
@@ -99,18 +100,16 @@ def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Documen
         note(f"{name}: {pages_text} {verb} left out. The first reason: {faults[0]}")
     if not texts:
         raise BadInput(
-            f"{name} holds no text in its {count_with_noun(len(pages), 'page')}; what is in pictures "
-            "is not read."
+            f"{name} holds no text in its {count_with_noun(len(pages), 'page')}; what is in "
+            "pictures is not read."
         )
     if n_empty:
         hold = "holds" if n_empty == 1 else "hold"
-        note(
-            f"{name}: {n_empty:,} of {count_with_noun(len(pages), 'page')} {hold} no text, as "
-            "covers and pictures do."
-        )
+        pages_text = count_with_noun(len(pages), "page")
+        note(f"{name}: {n_empty:,} of {pages_text} {hold} no text, as covers and pictures do.")
     if n_hidden:
         note(hidden_note(name, n_hidden))
-    title = clean_title(manifest.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "")
+    title = clean_title(package.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "")
     return Document(name, "\n".join(texts), title or file_stem(name), name, tuple(places))
 
 
@@ -131,15 +130,15 @@ def _is_locked(book: zipfile.ZipFile) -> bool:
     return any(method.get("Algorithm") not in FONT_ENCRYPTIONS for method in methods)
 
 
-def _pages(manifest: Any, package: str) -> Iterator[str]:
+def _pages(package: Any, package_path: str) -> Iterator[str]:
     """Yield the names of a book's pages in reading order.
 
-    The table of contents is left out. `package` is the name of the manifest's file, to which the
-    pages' names are relative.
+    The table of contents is left out. `package_path` is the name of the package document, to which
+    the pages' names are relative.
     """
-    items = {item.get("id"): item for item in manifest.iter("{*}item")}
-    folder = posixpath.dirname(package)
-    for reference in manifest.iter("{*}itemref"):
+    items = {item.get("id"): item for item in package.iter("{*}item")}
+    folder = posixpath.dirname(package_path)
+    for reference in package.iter("{*}itemref"):
         item = items.get(reference.get("idref"))
         if item is None or item.get("media-type") not in PAGE_MEDIA_TYPES:
             continue

@@ -33,7 +33,8 @@ class LaneExplanation:
 
     Parameters
     ----------
-    stage : the stage of the funnel at which most was lost; None if nothing was.
+    stage : the stage of the funnel with the main loss; None if nothing was lost. On triples most is
+        lost there, on documents the first passage.
     head, text : the few words, and the sentence.
     n_right : how many of the `n_answers` known answers the lane gives, by its model or by its graph
         reader, whichever counts; None if no answer is known.

@@ -1,7 +1,8 @@
 """The outcome of a comparison on a corpus in sentences.
 
 There is a sentence for each lane and one for all. The sentence of a lane tells if it found the gold
-passages, else where the first was lost.
+passages, else where the first was lost. A gold passage is a document, but `_best_passage` counts
+chunks.
 """
 
 from __future__ import annotations
@@ -49,21 +50,20 @@ def explain_text_lane(comparison: MethodComparison, lane: MethodLane) -> LaneExp
     passages = funnel(
         ask.source, lane.graph, lane.state, passages_of(ask.question), saved_alive=lane.saved_alive
     )
-    right = _right_answers(answers)
-    total = len(dict.fromkeys(ask.question.answers))
+    n_right = _right_answers(answers)
+    n_answers = len(dict.fromkeys(ask.question.answers))
     stages = passages or answers
-    if not stages:
-        return LaneExplanation(None, "", _best_passage(lane), right, total)
-    if _ran_without_documents(stages):
-        return LaneExplanation(None, "", "It answers without documents.", right, total)
+    if not stages or _ran_without_documents(stages):
+        text = "It answers without documents." if stages else _best_passage(lane)
+        return LaneExplanation(None, "", text, n_right=n_right, n_answers=n_answers)
     if is_unanswered(lane):
-        return _explain_cancelled(answers, total)
+        return _explain_cancelled(answers, n_answers)
     if not passages:
-        return _explain_words(answers, right, total)
+        return _explain_answer_words(answers, n_right, n_answers)
     lost = lost_passages(lane, passages)
     if lost:
-        return _explain_lost(passages, lost, lane.repair, right, total)
-    return _explain_brought(lane, passages, right, total)
+        return _explain_lost(passages, lost, lane.repair, n_right, n_answers)
+    return _explain_no_loss(lane, passages, n_right, n_answers)
 
 
 def _right_answers(stages: Sequence[FunnelStage]) -> int | None:
@@ -79,7 +79,7 @@ def _ran_without_documents(stages: Sequence[FunnelStage]) -> bool:
     return stages[-1].name in ("corpus", "graph") and not any(stage.lost for stage in stages)
 
 
-def _explain_cancelled(answers: Sequence[FunnelStage], total: int) -> LaneExplanation:
+def _explain_cancelled(answers: Sequence[FunnelStage], n_answers: int) -> LaneExplanation:
     """Explain a lane that was cancelled before it answered.
 
     `answers` are the stages of the known answers up to then.
@@ -87,12 +87,12 @@ def _explain_cancelled(answers: Sequence[FunnelStage], total: int) -> LaneExplan
     head = _stage_head(answers).rstrip(":") if answers else ""
     known_clause = f"; {head[:1].lower()}{head[1:]}" if head else ""
     return LaneExplanation(
-        "answer", "Not answered:", f"it was cancelled{known_clause}.", None, total
+        "answer", "Not answered:", f"it was cancelled{known_clause}.", n_answers=n_answers
     )
 
 
-def _explain_brought(
-    lane: MethodLane, stages: Sequence[FunnelStage], right: int | None, total: int
+def _explain_no_loss(
+    lane: MethodLane, stages: Sequence[FunnelStage], n_right: int | None, n_answers: int
 ) -> LaneExplanation:
     """Explain a lane that kept all gold passages; its answer may still be wrong."""
     last = stages[-1]
@@ -102,19 +102,19 @@ def _explain_brought(
         else f"{capitalised(all_words(last.n_targets))} passages with the evidence are"
     )
     head = f"{subject} {'in the prompt' if last.name == 'prompt' else 'found'}."
-    if right != 0:
-        return LaneExplanation(None, head, "", right, total)
+    if n_right != 0:  # None: there is nothing to compare with
+        return LaneExplanation(None, head, "", n_right=n_right, n_answers=n_answers)
     who = "the answer" if lane.state.answer is not None else "the nearest sentence"
-    yet = f"Yet {who} does not contain {'the' if total == 1 else 'a'} correct answer."
-    return LaneExplanation("answer", head, yet, right, total)
+    yet = f"Yet {who} does not contain {'the' if n_answers == 1 else 'a'} correct answer."
+    return LaneExplanation("answer", head, yet, n_right=n_right, n_answers=n_answers)
 
 
 def _explain_lost(
     stages: Sequence[FunnelStage],
     lost: Sequence[Loss],
     repair: Repair | None,
-    right: int | None,
-    total: int,
+    n_right: int | None,
+    n_answers: int,
 ) -> LaneExplanation:
     """Explain the loss of the first passage. The repair is added if one was found."""
     first, more_count = lost[0], len(lost) - 1
@@ -123,14 +123,15 @@ def _explain_lost(
     if more_count:
         passages = "passage was" if more_count == 1 else "passages were"
         others_sentence = f" {capitalised(number_words(more_count))} more {passages} missed."
+    # If no stage is “retrieved”, the passage was lost in the corpus or in the graph.
     head = "Never found" if stages[-1].name == "retrieved" else "Never read"
     return LaneExplanation(
         first.stage,
         f"{head} “{first.name}”:",
         f"{loss_reason(first)}{repair_clause}.{others_sentence}",
-        right,
-        total,
-        tuple(lost),
+        n_right=n_right,
+        n_answers=n_answers,
+        losses=tuple(lost),
     )
 
 
@@ -145,13 +146,16 @@ def _repair_text(repair: Repair, alone: bool) -> str:
     return f"{change[:1].lower()}{change[1:]} to bring {what}"
 
 
-def _explain_words(stages: Sequence[FunnelStage], right: int | None, total: int) -> LaneExplanation:
+def _explain_answer_words(
+    stages: Sequence[FunnelStage], n_right: int | None, n_answers: int
+) -> LaneExplanation:
     """Explain where the words of a correct answer were lost, or that none were."""
-    lost = next((stage for stage in stages if stage.lost), None)
-    if lost is None:
+    head = _stage_head(stages)
+    loss_stage = next((stage for stage in stages if stage.lost), None)
+    if loss_stage is None:
         names = list_names([f"“{name}”" for name in stages[-1].alive])
-        return LaneExplanation(None, _stage_head(stages), f"{names}.", right, total)
-    name = lost.lost[0]
+        return LaneExplanation(None, head, f"{names}.", n_right=n_right, n_answers=n_answers)
+    name = loss_stage.lost[0]
     where = {
         "corpus": "is in no document of the corpus",
         "graph": "is in no text of the graph",
@@ -161,10 +165,10 @@ def _explain_words(stages: Sequence[FunnelStage], right: int | None, total: int)
         if len(stages) > 1
         else "is not in the answer",
     }
-    text = f"“{name}” {where[lost.name]}."
-    if stages[0].name == "corpus" and name not in stages[0].alive and lost is not stages[0]:
-        text = f"“{name}” {ONLY_IN_DERIVED_TEXTS}; it {where[lost.name]}."
-    return LaneExplanation(lost.name, _stage_head(stages), text, right, total)
+    text = f"“{name}” {where[loss_stage.name]}."
+    if stages[0].name == "corpus" and name not in stages[0].alive and loss_stage is not stages[0]:
+        text = f"“{name}” {ONLY_IN_DERIVED_TEXTS}; it {where[loss_stage.name]}."
+    return LaneExplanation(loss_stage.name, head, text, n_right=n_right, n_answers=n_answers)
 
 
 def _best_passage(lane: MethodLane) -> str:
@@ -217,14 +221,14 @@ def _joint_text(
     text is empty if there is nothing to say.
     """
     names = lane_names(comparison)
-    answering_lanes = [
+    answering = [
         (name, explanation.n_right > 0)
         for name, explanation in zip(names, explanations)
         if explanation is not None and explanation.n_right is not None and explanation.n_answers
     ]
-    right = [name for name, is_right in answering_lanes if is_right]
-    silent = any(is_unanswered(lane) for lane in comparison.lanes)
-    parts = [_right_lanes(right, len(answering_lanes), silent)] if answering_lanes else []
+    right_names = [name for name, is_right in answering if is_right]
+    others_cancelled = any(is_unanswered(lane) for lane in comparison.lanes)
+    parts = [_right_lanes(right_names, len(answering), others_cancelled)] if answering else []
     parts += _shown_gold(comparison, names)
     parts += ending_sentences(
         (name, missing_answer_reason(lane)) for name, lane in zip(names, comparison.lanes)
@@ -235,27 +239,29 @@ def _joint_text(
     return " ".join(parts)
 
 
-def _right_lanes(right: Sequence[str], total: int, silent: bool) -> str:
+def _right_lanes(right_names: Sequence[str], n_answering_lanes: int, others_cancelled: bool) -> str:
     """Return a sentence on the lanes that give the correct answer.
 
     Parameters
     ----------
     right : the names of these lanes.
-    total : the number of lanes that answered.
-    silent : True if other lanes were cancelled before they answered.
+    n_answering_lanes : the number of lanes that answered.
+    others_cancelled : True if other lanes were cancelled before they answered.
     """
-    if silent and total == 1:
-        answered = "The one method that answered"
-        return f"{answered} {'found' if right else 'did not find'} the correct answer."
-    if silent and len(right) in (0, total):
-        subject = capitalised(all_words(total)) if right else f"None of the {number_words(total)}"
+    if others_cancelled and n_answering_lanes == 1:
+        subject = "The one method that answered"
+        return f"{subject} {'found' if right_names else 'did not find'} the correct answer."
+    if others_cancelled and len(right_names) in (0, n_answering_lanes):
+        subject = f"None of the {number_words(n_answering_lanes)}"
+        if right_names:
+            subject = capitalised(all_words(n_answering_lanes))
         return f"{subject} methods that answered found the correct answer."
-    if total == 1:
-        return f"The correct answer was {'' if right else 'not '}found."
-    if len(right) in (0, total):
-        who = f"{capitalised(all_words(total))} methods" if right else "No method"
+    if n_answering_lanes == 1:
+        return f"The correct answer was {'' if right_names else 'not '}found."
+    if len(right_names) in (0, n_answering_lanes):
+        who = f"{capitalised(all_words(n_answering_lanes))} methods" if right_names else "No method"
     else:
-        who = f"Only {join_words(right)}"
+        who = f"Only {join_words(right_names)}"
     return f"{who} found the correct answer."
 
 

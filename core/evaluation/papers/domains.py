@@ -24,7 +24,7 @@ from core.types import Path, Question, Subgraph
 from core.watch import NO_WATCH, Watch
 
 MAX_PATH_HOPS = 4
-MAX_ENTITY_PATHS = 1000  # number of paths to the answers per entity of a question
+MAX_ENTITY_PATHS = 1000  # number of paths from an entity of a question to its answers
 # Domains that say nothing about the question if another one is on the path.
 GENERAL_DOMAINS = ("common", "type", "freebase", "kg", "base", "user")
 NO_DOMAIN = "no domain"
@@ -59,7 +59,7 @@ def domain_tables(
     ------
     BadInput, StoreError : a set or graph is missing or damaged.
     """
-    shares: dict[str, Counter[str]] = {}
+    share_sums: dict[str, Counter[str]] = {}  # of the questions, by set
     counts = []
     for name, set_id in sets.items():
         plan = make_plan(
@@ -70,7 +70,7 @@ def domain_tables(
             graph=graph_of_set(name),
         )
         adjacencies: dict[str, LocalAdjacency] = {}
-        total: Counter[str] = Counter()
+        set_sums: Counter[str] = Counter()
         for index, drawn in enumerate(plan.drawn):
             watch.report(
                 f"Looking at {name}: {index:,} of {len(plan.drawn):,} questions",
@@ -82,21 +82,23 @@ def domain_tables(
             if adjacency is None:
                 everything = Subgraph(np.arange(open_graph.n_nodes), np.arange(open_graph.n_edges))
                 adjacency = LocalAdjacency(open_graph, everything, "both")
-            if drawn.source.name:  # all questions share the graph, so it is worth caching
+            # All questions share a graph with a name; without one, the question has its own graph.
+            if drawn.source.name:
                 adjacencies[key] = adjacency
-            total.update(domain_shares(adjacency, drawn.question))
-        shares[name] = total
+            set_sums.update(domain_shares(adjacency, drawn.question))
+        share_sums[name] = set_sums
         counts.append(f"{name}: {len(plan.drawn):,} of the {plan.of:,} questions of {plan.set}.")
-    headings = ("domain", *shares)
-    domain_rows = tuple(_domain_rows(shares))
+    headings = ("domain", *share_sums)
+    domain_rows = tuple(_domain_rows(share_sums))
     return [TextTable("domains of questions", headings, domain_rows, tuple(counts))]
 
 
 def domain_shares(local: LocalAdjacency, question: Question) -> dict[str, float]:
     """Return the share of each domain among a question's relations.
 
-    The shares add up to 1. The relations are those on the shortest of all paths, in either
-    direction, from the question's entities to its answers. Each relation of each path has the same weight.
+    The shares add up to 1. The relations are those on the shortest paths, in either direction, from
+    the question's entities to its answers. Only the paths of the smallest length over all entities
+    and answers count. Each relation of each path has the same weight.
 
     Parameters
     ----------
@@ -150,23 +152,23 @@ def _relation_domains(graph: KnowledgeGraph, paths: Iterable[Path]) -> Iterable[
         yield domain if dot else NO_DOMAIN
 
 
-def _domain_rows(totals: Mapping[str, Counter[str]]) -> Iterable[tuple[str, ...]]:
+def _domain_rows(share_sums: Mapping[str, Counter[str]]) -> Iterable[tuple[str, ...]]:
     """Yield a row per domain, most frequent first; questions without a domain come last.
 
     The cells are the domain and, for each set, the share of its questions in per cent.
     """
     # The shares of one question add up to 1, so the sum over a set is its number of questions.
-    question_counts = [max(1.0, sum(total.values())) for total in totals.values()]
-    counts_by_domain = {
-        domain: [total[domain] for total in totals.values()]
-        for domain in dict.fromkeys(chain.from_iterable(totals.values()))
+    question_counts = [max(1.0, sum(sums.values())) for sums in share_sums.values()]
+    sums_by_domain = {
+        domain: [sums[domain] for sums in share_sums.values()]
+        for domain in dict.fromkeys(chain.from_iterable(share_sums.values()))
     }
 
     def sort_key(domain: str) -> tuple[bool, float, str]:
-        shares = map(truediv, counts_by_domain[domain], question_counts)
+        shares = map(truediv, sums_by_domain[domain], question_counts)
         # Rounded, so that equal shares with different rounding errors are ordered by name.
         return domain in (NO_DOMAIN, NO_PATH_FOUND), -round(sum(shares), 9), domain
 
-    for domain in sorted(counts_by_domain, key=sort_key):
-        counts = zip(counts_by_domain[domain], question_counts)
-        yield (domain, *(f"{100 * count / questions:.1f} %" for count, questions in counts))
+    for domain in sorted(sums_by_domain, key=sort_key):
+        cells = zip(sums_by_domain[domain], question_counts)
+        yield (domain, *(f"{100 * share_sum / questions:.1f} %" for share_sum, questions in cells))

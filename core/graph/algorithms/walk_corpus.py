@@ -33,9 +33,9 @@ class WalkPlan:
     breadth-first tree. Only the first `walks` of them, to the nearest nodes, are used; 0 means all,
     as in the paper. With all walks in both directions, a hub would reach the whole graph.
 
-    `direction` is the direction of the steps. In the paper they go from head to tail ("out"): its
-    footnote 8 counts 9.41 breadth-first walks per node, which is the number for MetaQA in that
-    direction. `seed` is the seed of the random draws.
+    `direction` is the direction of the steps; "graph" is the graph's own. In the paper they go from
+    head to tail ("out"): its footnote 8 counts 9.41 breadth-first walks per node, which is the
+    number for MetaQA in that direction. `seed` is the seed of the random draws.
     """
 
     strategy: str = "random"
@@ -46,11 +46,8 @@ class WalkPlan:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if (
-            self.strategy not in WALK_STRATEGIES
-            or self.walks < (self.strategy == "random")
-            or self.length < 1
-        ):
+        min_walks = int(self.strategy == "random")
+        if self.strategy not in WALK_STRATEGIES or self.walks < min_walks or self.length < 1:
             raise BadParameter(
                 "Walks are random or breadth-first, at least one of at least one step, "
                 f"not {self.strategy}, {self.walks}, {self.length}."
@@ -148,6 +145,8 @@ class NeighbourGroups:
 def _group_neighbours(steps: OrderedSteps) -> NeighbourGroups:
     n_nodes = len(steps.indptr) - 1
     start_nodes = np.repeat(np.arange(n_nodes), np.diff(steps.indptr))
+    # A pair is a node and one of its neighbours. `first` is the first step of each pair, `pair_of`
+    # the pair of each step.
     _, first, pair_of = np.unique(
         start_nodes * n_nodes + steps.nodes, return_index=True, return_inverse=True
     )
@@ -170,6 +169,7 @@ def walks_from(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> list[Path]:
 
     Parameters
     ----------
+    graph : the graph.
     node : node id.
     plan : strategy, number and length of the walks.
 
@@ -193,6 +193,7 @@ def iterate_walks(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> Iterator[
 
     Parameters
     ----------
+    graph : the graph.
     node : node id.
     plan : strategy, number and length of the walks.
 

@@ -346,9 +346,7 @@ class LargeBuild:
         }
         for part in range(self.journal.n_finished("in"), inward.n_ranges):
             self._watch_phase("in", "Sorting triples by tail").step(part / inward.n_ranges)
-            inward.fill_range(
-                self.journal, part, maps["offsets"], maps["in_edges"], maps["in_heads"]
-            )
+            inward.fill_range(self.journal, part, maps)
             for values in maps.values():
                 release_map(values)
             self.journal.record_progress("in", part + 1)

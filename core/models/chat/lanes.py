@@ -124,6 +124,6 @@ class LlamaLanes(LlamaChat):
             self.context,
             LANES_BATCH_TOKENS,
             key=self.key,
-            lanes=self.max_concurrent,
-            cache_prompt=True,
+            max_requests=self.max_concurrent,
+            cache_prompt=self.has_prompt_cache,
         )

@@ -31,12 +31,12 @@ PROMPT_BATCH_TOKENS = 128  # prompt tokens between two checks for cancellation
 def open_engine(
     path: Path,
     name: str,
-    context: int,
-    batch: int,
+    request_context_tokens: int,
+    batch_tokens: int,
     *,
     key: str = "",
     embedding: bool = False,
-    lanes: int = 1,
+    max_requests: int = 1,
     cache_prompt: bool = False,
 ) -> Any:
     """Load a GGUF file into a new engine.
@@ -47,11 +47,11 @@ def open_engine(
     ----------
     path : the file.
     name : the model's name, for messages.
-    context : context size in tokens of each concurrent request.
-    batch : prompt tokens in a batch.
+    request_context_tokens : context size of each concurrent request.
+    batch_tokens : prompt tokens in a batch.
     key : key that the port requires; a random one if empty.
     embedding : if true, the engine serves mean-pooled vectors only; else chat.
-    lanes : number of concurrent requests.
+    max_requests : largest number of concurrent requests.
     cache_prompt : if true, the beginning that a prompt shares with an earlier one is computed once.
 
     Returns
@@ -77,9 +77,9 @@ def open_engine(
 
     params = xllamacpp.CommonParams()
     params.model.path = str(path)
-    params.n_ctx = context * lanes
-    params.n_parallel = lanes
-    params.n_batch = params.n_ubatch = batch
+    params.n_ctx = request_context_tokens * max_requests
+    params.n_parallel = max_requests
+    params.n_batch = params.n_ubatch = batch_tokens
     for cpu in (params.cpuparams, params.cpuparams_batch):
         cpu.n_threads = thread_count()
         cpu.poll = 0  # waiting threads must not spin: on shared cores that slows everything down
@@ -120,7 +120,8 @@ class LlamaChat(LocalChat):
     BadInput : by `reply`, if the prompt does not fit the context.
     """
 
-    # True if the beginning that a prompt shares with an earlier one is computed once.
+    # True if the beginning that a prompt shares with an earlier one is computed once. The engine
+    # and each request get this value.
     has_prompt_cache = False
 
     def __init__(self, path: Path, name: str, context: int = 4096):
@@ -161,11 +162,12 @@ class LlamaChat(LocalChat):
         failure = callback.error or (answer.get("error") if isinstance(answer, dict) else None)
         if failure:
             self._raise_error(failure)
-        collector.tokens_in = callback.usage.get("prompt_tokens") or callback.prompt.get("total", 0)
-        collector.tokens_out = callback.usage.get("completion_tokens") or len(collector.pieces)
+        usage = callback.usage
+        collector.tokens_in = usage.get("prompt_tokens") or callback.prompt_progress.get("total", 0)
+        collector.tokens_out = usage.get("completion_tokens") or len(collector.pieces)
 
     def _raise_error(self, error: dict[str, Any]) -> None:
-        """Raise the engine's error."""
+        """Raise the engine's error, an object with its type and message."""
         if error.get("type") == "exceed_context_size_error":
             raise BadInput(
                 f"The prompt has {error.get('n_prompt_tokens')} tokens, but {self.name} reads at "
@@ -174,7 +176,8 @@ class LlamaChat(LocalChat):
         raise ModelFailed(f"{self.name} failed: {shorten(str(error.get('message', error)), 200)}")
 
     def _start(self) -> Any:
-        return open_engine(self.path, self.name, self.context, PROMPT_BATCH_TOKENS, key=self.key)
+        options: dict[str, Any] = {"key": self.key, "cache_prompt": self.has_prompt_cache}
+        return open_engine(self.path, self.name, self.context, PROMPT_BATCH_TOKENS, **options)
 
     def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Return the answer of the engine's port. Raises ModelFailed."""
@@ -205,7 +208,7 @@ class _ChunkCallback:
         self._watch = watch
         self._prompt_estimate: ProgressEstimate | None = None
         self.usage: dict[str, Any] = {}
-        self.prompt: dict[str, Any] = {}  # progress of reading the prompt, in tokens
+        self.prompt_progress: dict[str, Any] = {}  # in tokens
         self.error: dict[str, Any] | None = None  # reported by the engine
         self.callback_error: BaseException | None = None  # raised by this callback
 
@@ -222,10 +225,10 @@ class _ChunkCallback:
         self.error = chunk.get("error") or self.error
         self.usage = chunk.get("usage") or self.usage
         if "prompt_progress" in chunk:
-            self.prompt = chunk["prompt_progress"] or self.prompt
+            progress = self.prompt_progress = chunk["prompt_progress"] or self.prompt_progress
             if self._prompt_estimate is None:
-                self._prompt_estimate = ProgressEstimate("Reading the prompt", self.prompt["total"])
-            self._prompt_estimate(self.prompt["processed"])
+                self._prompt_estimate = ProgressEstimate("Reading the prompt", progress["total"])
+            self._prompt_estimate(progress["processed"])
         for choice in chunk.get("choices") or ():
             self._collector.finish = choice.get("finish_reason") or self._collector.finish
             delta = choice.get("delta") or {}

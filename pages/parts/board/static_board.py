@@ -13,44 +13,46 @@ from core.datasets import datasets
 from core.engine import MethodComparison
 from core.io.json_text import json_text
 from core.results import comparison_dict
-from pages.parts.board.component import board
+from pages.parts.board.component import board as draw_board
 from pages.parts.board.html_report import report_html
 from pages.parts.board.payload import Board
-from pages.parts.board.thumbs import save_thumb, show_thumbs
+from pages.parts.board.thumbs import add_thumbs, save_thumb
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.wording import tr
 
 
-def finished_board(comparison: MethodComparison, key: str) -> Board:
+def draw_finished_board(comparison: MethodComparison, key: str) -> Board:
     """Draw the lanes as on Compare, with thumbs, and return the board.
 
-    The panel of a node leads to the page Graphs if its graph exists. `key` identifies the
-    comparison in the session, which keeps its board.
+    The panel of a node leads to the page Graphs if its graph exists. The
+    session caches the board under `key`, which identifies the comparison.
     """
-    drawing = Session.finished_drawing.get_or_compute(key, lambda: Board(comparison))
+    board = Session.finished_drawing.get_or_compute(key, lambda: Board(comparison))
     graph = comparison.graph
     board_data = {
-        **drawing.payload(),
-        "ways": ["walk"] if drawing.view.node_buttons and graph.name in datasets() else [],
+        **board.payload(),
+        # Buttons of a node's panel: only the one that opens it on Graphs.
+        "ways": ["walk"] if board.view.node_buttons and graph.name in datasets() else [],
         "repairs": False,
     }
-    clicks = board(show_thumbs(comparison, board_data), key="finished_board")
+    clicks = draw_board(add_thumbs(comparison, board_data), key="finished_board")
     save_thumb(comparison, clicks.thumb)
-    if clicks.go is not None and 0 <= (node := int(clicks.go["node"])) < graph.n_nodes:
-        st.switch_page(
-            "pages/graphs.py", query_params={"entity": graph.node_name(node), "graph": graph.name}
-        )
-    return drawing
+    if clicks.go is not None:
+        node = int(clicks.go["node"])
+        if 0 <= node < graph.n_nodes:
+            query = {"entity": graph.node_name(node), "graph": graph.name}
+            st.switch_page("pages/graphs.py", query_params=query)
+    return board
 
 
-def downloads(comparison: MethodComparison, drawing: Board, name: str = "hopscope") -> None:
+def draw_downloads(comparison: MethodComparison, board: Board, name: str = "hopscope") -> None:
     """Draw the buttons that download the report and the data.
 
     The files are called `name`.
     """
     st.download_button(
         tr("Report (HTML)"),
-        lambda: report(comparison, drawing),
+        lambda: comparison_html(comparison, board),
         f"{name}.html",
         "text/html",
         on_click="ignore",
@@ -64,20 +66,20 @@ def downloads(comparison: MethodComparison, drawing: Board, name: str = "hopscop
     )
 
 
-def report(comparison: MethodComparison, drawing: Board) -> str:
+def comparison_html(comparison: MethodComparison, board: Board) -> str:
     """Return the comparison as one self-contained HTML file.
 
     Previews of unfinished rankings are left out.
     """
     ask = comparison.ask
     meta = {
-        drawing.view.source_word: ask.source.graph.name,
+        board.view.source_word: ask.source.graph.name,
         tr("seed"): ask.seed,
         tr("date"): date.today().isoformat(),
         tr("starts at"): ", ".join(ask.question.entities),
         tr("correct answers"): ", ".join(ask.question.answers),
     }
-    complete_drawing = drawing
+    complete_board = board
     if any(lane.preview for lane in comparison.lanes):
-        complete_drawing = Board(comparison, drawing, previews=False)
-    return report_html(complete_drawing.payload(), ask.question.text, meta)
+        complete_board = Board(comparison, earlier=board, previews=False)
+    return report_html(complete_board.payload(), ask.question.text, meta)

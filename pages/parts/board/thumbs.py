@@ -14,11 +14,12 @@ from core.runtime.jobs import JOB_DONE
 from pages.parts.shared.actions import shown_errors
 from pages.parts.shared.text import plain
 
-THUMB_WORDS = {True: "up", False: "down", None: None}  # by `is_rated_up`; None is no rating
+# By `is_rated_up`. No rating is None in the board's data, and “none” in a click.
+THUMB_WORDS = {True: "up", False: "down", None: None}
 
 
-def show_thumbs(comparison: MethodComparison, payload: dict[str, Any]) -> dict[str, Any]:
-    """Return the board's data with the saved rating of each answer.
+def add_thumbs(comparison: MethodComparison, payload: dict[str, Any]) -> dict[str, Any]:
+    """Return the board's payload with the saved rating of each answer.
 
     If the log of ratings cannot be read, the error is drawn, and the remaining answers have no
     thumbs.
@@ -54,5 +55,5 @@ def _rating_key(lane: MethodLane) -> tuple[str, str, str, str]:
 
     Together they identify a rating.
     """
-    rating = rating_of(lane, True)
+    rating = rating_of(lane, True)  # up or down does not matter for the key
     return rating.digest, rating.question, rating.line, rating.answer

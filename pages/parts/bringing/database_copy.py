@@ -25,7 +25,7 @@ from pages.parts.bringing.graph_form import (
     choose_variable,
     graph_form,
     preview_source,
-    start_graph_build,
+    start_triples_build,
 )
 from pages.parts.bringing.inspection import inspect_upload
 from pages.parts.bringing.live_database import draw_live_form
@@ -185,4 +185,4 @@ def _draw_preview(upload: ImportInput, form: DatabaseForm, key: str, limit: int)
     default_name = form.address.database or form.address.title.partition(":")[0]
     choice = graph_form(preview, default_name, f"database_{form.number}")
     if choice is not None:
-        start_graph_build(*choice, lambda job: open_copy(job, limit))
+        start_triples_build(*choice, lambda job: open_copy(job, limit))

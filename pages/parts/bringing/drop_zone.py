@@ -47,7 +47,7 @@ from pages.parts.bringing.inspection import (
     start_import,
 )
 from pages.parts.bringing.questions import questions_step
-from pages.parts.bringing.tool_index import index_step
+from pages.parts.bringing.tool_index import draw_index_step
 from pages.parts.bringing.uploads import ImportInput
 from pages.parts.question.set_actions import follow_set_button, go_to_page
 from pages.parts.shared.session import chosen_source
@@ -376,7 +376,7 @@ IMPORT_STEPS: dict[str, Callable[[ImportInput, Importer, AnswerSource], Any]] = 
     KindName.SET: documents_step,
     KindName.QUESTIONS: questions_step,
     KindName.RUN: run_step,
-    KindName.INDEX: index_step,
+    KindName.INDEX: draw_index_step,
     KindName.CASES: cases_step,
     KindName.DATABASE: database_step,
 }

@@ -23,7 +23,7 @@ from pages.parts.bringing.graph_form import (
     TriplesPreview,
     graph_form,
     preview_source,
-    start_graph_build,
+    start_triples_build,
 )
 from pages.parts.bringing.inspection import inspect_upload
 from pages.parts.bringing.uploads import ImportInput
@@ -51,7 +51,7 @@ def graph_step(upload: ImportInput, importer: Importer, current: AnswerSource) -
     preview = job.result or TriplesPreview()
     choice = graph_form(preview, upload.name.split(".")[0], upload.id)
     if choice is not None:
-        start_graph_build(*choice, lambda job: _open_files(upload, reading_options))
+        start_triples_build(*choice, lambda job: _open_files(upload, reading_options))
 
 
 @contextmanager

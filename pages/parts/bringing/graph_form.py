@@ -83,6 +83,7 @@ def preview_source(source: TripleFile, watch: Watch = NO_WATCH) -> TriplesPrevie
     ]
     warnings = source.tally.warnings
     notes = [sentence for sentence in source.tally.sentences() if sentence not in warnings]
+    # With exactly as many triples, there may be more.
     is_whole = len(triples) < PREVIEW_READ_TRIPLES
     if triples:
         notes = [*summarise_triples(triples, is_whole), *notes]
@@ -109,6 +110,12 @@ def graph_form(preview: TriplesPreview, name: str, key: str) -> tuple[str, Direc
         st.warning(plain(warning), icon=":material/warning:")
     if not preview.triples:
         return None
+    _draw_preview(preview)
+    return _draw_fields(name, key)
+
+
+def _draw_preview(preview: TriplesPreview) -> None:
+    """Draw the first triples, and the first nodes with a type or a description."""
     shown_triples = preview.triples[:MAX_PREVIEW_TRIPLES]
     st.caption(tr("The first {triples}:", triples=many(len(shown_triples), "triple")))
     preview_columns = {
@@ -139,8 +146,12 @@ def graph_form(preview: TriplesPreview, name: str, key: str) -> tuple[str, Direc
             },
             hide_index=True,
         )
+
+
+def _draw_fields(name: str, key: str) -> tuple[str, Direction] | None:
+    """Draw the fields and the button. Return name and direction if it was pressed."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.text_input(
+        typed_name = st.text_input(
             tr("Name"),
             value=clean_name(name),
             key=f"upload_name_{key}",
@@ -162,15 +173,15 @@ def graph_form(preview: TriplesPreview, name: str, key: str) -> tuple[str, Direc
             key="upload_build",
             icon=":material/account_tree:",
         )
-    if clean_name(name) and clean_name(name) != name:
-        st.caption(tr("Its name will be {name}.", name=plain(clean_name(name))))
-    return (name, direction) if pressed else None
+    if clean_name(typed_name) and clean_name(typed_name) != typed_name:
+        st.caption(tr("Its name will be {name}.", name=plain(clean_name(typed_name))))
+    return (typed_name, direction) if pressed else None
 
 
 def choose_variable(key: str, label: str) -> str:
     """Draw the field for the name of an environment variable.
 
-    Return this name. The variable has the address and the key of a database. In an installation
+    Return this name. Its value is the database's address and key. In an installation
     that several people share, the field is disabled and the name is empty.
     """
     name = st.text_input(
@@ -185,7 +196,7 @@ def choose_variable(key: str, label: str) -> str:
     return "" if shared() else name.strip()
 
 
-def start_graph_build(
+def start_triples_build(
     name: str,
     direction: Direction,
     open_source: Callable[[Job], AbstractContextManager[TripleFile]],
@@ -205,13 +216,13 @@ def start_graph_build(
 
         def work(job: Job) -> list[str]:
             with open_source(job) as file:
-                add_graph(file, name, direction, job)
+                add_graph(file, name, direction, watch=job)
                 return file.tally.sentences()
 
-        start_adding_graph(name, work)
+        start_graph_job(name, work)
 
 
-def start_adding_graph(name: str, work: Callable[[Job], list[str]]) -> None:
+def start_graph_job(name: str, work: Callable[[Job], list[str]]) -> None:
     """Start the job that adds a graph.
 
     Its outcome has a button that opens the graph. `work` adds the graph and returns notes on

@@ -16,7 +16,7 @@ from core.datasets.own_graphs import add_live, free_graph_name
 from core.datasets.own_sets import clean_name
 from core.runtime.jobs import Job
 from pages.parts.bringing.graph_files import choose_literals
-from pages.parts.bringing.graph_form import SEARCH_DIRECTIONS, choose_variable, start_adding_graph
+from pages.parts.bringing.graph_form import SEARCH_DIRECTIONS, choose_variable, start_graph_job
 from pages.parts.shared.actions import shown_errors
 from pages.parts.shared.wording import tr
 
@@ -115,4 +115,4 @@ def _start_adding(address: str, name: str, settings_by_name: dict[str, Any]) -> 
         job.report(tr("Asking {found}", found=parsed_address.title))
         return [add_live(settings, graph_name, job).live.words]
 
-    start_adding_graph(graph_name, work)
+    start_graph_job(graph_name, work)

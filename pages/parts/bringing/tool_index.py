@@ -25,8 +25,11 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
-def index_step(upload: ImportInput, importer: Importer, current: AnswerSource) -> None:
-    """Draw the contents of an index and the form that opens it."""
+def draw_index_step(upload: ImportInput, importer: Importer, current: AnswerSource) -> None:
+    """Draw the contents of an index and the form that opens it.
+
+    `importer` and `current` are not used; they are parameters of all steps.
+    """
 
     def work(job: Job) -> IndexSummary:
         with upload.written_files() as (_, paths):
@@ -89,12 +92,14 @@ def _open_index(upload: ImportInput, name: str, title: str) -> None:
         with upload.written_files() as (_, paths):
             corpus, summary = open_index(paths[0], name, title, job)
         words = tr(
-            "{counted}, opened from an index of {taken}.",
+            "{counted}, opened from an index of {title}.",
             counted=summary.counts_text,
-            taken=summary.title,
+            title=summary.title,
         )
         notes = tuple(summary.sentences())
-        result = CorpusImport(corpus, corpus.n_documents, 0, 0, notes=notes, summary=words)
+        result = CorpusImport(
+            corpus, corpus.n_documents, n_changed=0, n_unchanged=0, notes=notes, summary=words
+        )
         return documents_outcome(result)
 
     start_import(f"bring-{name}-index", work)

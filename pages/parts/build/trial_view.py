@@ -118,7 +118,8 @@ def _version() -> tuple[int | None, ...] | None:
 def _draw_line(bench: Bench, job: Job | None) -> None:
     """Draw the line with its results and the effect of the last change.
 
-    Results of an earlier question are not drawn.
+    Results of an earlier question are not drawn. `outcomes` and `extra` are those of
+    `block_outcomes`; a block that waits or failed has no `counts`.
     """
     outcomes: dict[int, dict[str, Any]] = {}
     extra: list[dict[str, Any]] = []
@@ -127,10 +128,10 @@ def _draw_line(bench: Bench, job: Job | None) -> None:
         waiting = waiting_steps_text(bench.line, job) if bench.line is not None else ""
         lane = job.comparison.lanes[-1]
         outcomes, extra = block_outcomes(job.comparison, lane, bench.draft, _steps(job), waiting)
-        change = _change(job)
+        change = _last_change_effect(job)
 
     def block_curves(key: int) -> Mapping[str, Curve]:
-        has_run = job is not None and "counts" in outcomes.get(key, {})  # else waits or failed
+        has_run = job is not None and "counts" in outcomes.get(key, {})
         return _curves(job, bench, key) if job is not None and has_run else {}
 
     with st.container(key="build-line"):
@@ -138,13 +139,13 @@ def _draw_line(bench: Bench, job: Job | None) -> None:
             bench,
             outcomes,
             extra,
-            lambda operator: advice_data(operator, trial_question()),
-            block_curves,
-            page_source().is_corpus,
+            advice=lambda operator: advice_data(operator, trial_question()),
+            curves=block_curves,
+            documents=page_source().is_corpus,
         )
-        data["change"] = change
-        data["running"] = job is not None and not job.has_ended
-        draw_bricks(bench, {**data, "held": bench.holds_baseline})
+        is_running = job is not None and not job.has_ended
+        data.update(change=change, running=is_running, held=bench.holds_baseline)
+        draw_bricks(bench, data)
 
 
 def _steps(job: Job) -> Sequence[StepOutcome]:
@@ -170,13 +171,14 @@ def _curves(job: Job, bench: Bench, key: int) -> Mapping[str, Curve]:
     )
 
 
-def _change(job: Job) -> dict[str, Any] | None:
+def _last_change_effect(job: Job) -> dict[str, Any] | None:
     """Return the effect of the last change of the line.
 
-    The effect on more questions is its `over`. During the run it is the effect of the previous
-    change.
+    During a run it is the effect of the previous change. The effect on more questions is added as
+    `over`, for the board.
     """
     if not job.has_ended:
+        # Its value is the key and the effect (see `SessionKey.get_or_compute`).
         return session.change[1] if session.change is not None else None
     runs = trials()
     effect = Session.change.get_or_compute(
@@ -188,7 +190,9 @@ def _change(job: Job) -> dict[str, Any] | None:
 
 def _is_same_question() -> bool:
     """Return whether the run has the typed question and source."""
-    return trials().started_for[1:3] == (question_text(), page_source())
+    started = trials().started_for
+    present = (question_text(), page_source())
+    return started is not None and (started.question, started.source) == present
 
 
 def draw_compare_link(line: Line | None, catalogue: Mapping[str, Method]) -> None:
@@ -223,12 +227,12 @@ def _draw_question() -> None:
     sets = list(source.sets)
     if session.try_source != source:
         session.try_source = source
-        session.try_question = _question_text(source, sets[0], 0) if sets else ""
+        session.try_question = _draw_random_question(source, sets[0], 0) if sets else ""
 
     def draw_another() -> None:
         session.try_draws += 1
         set_name = sets[session.try_draws % len(sets)]
-        session.try_question = _question_text(source, set_name, session.try_draws)
+        session.try_question = _draw_random_question(source, set_name, session.try_draws)
 
     st.text_input(
         tr("Question"),
@@ -247,7 +251,7 @@ def _draw_question() -> None:
         )
 
 
-def _question_text(source: AnswerSource, set_name: str, seed: int) -> str:
+def _draw_random_question(source: AnswerSource, set_name: str, seed: int) -> str:
     """Return the text of a random question of a set.
 
     The same seed gives the same question. Empty if the set cannot be read; the choice of a set on
@@ -301,7 +305,10 @@ def _draw_lane(job: Job, lane: MethodLane, bench: Bench) -> None:
 
 
 def _prompt_counts(prompt: Mapping[str, Any]) -> list[str]:
-    """Return how many paths and hits of each kind a prompt shows; kinds without any are left out."""
+    """Return how many paths and hits of each kind a prompt shows.
+
+    Kinds without any are left out.
+    """
     hits = prompt["prompt_hits"]
     counts = (
         many(prompt["prompt_paths"], "path"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -37,6 +38,23 @@ MAX_RETAINED_LANES = 12  # finished lanes of a question that can be reused
 QUICK_RUN_SECONDS = 0.35  # seconds to wait for a run before the line is drawn
 
 
+class TrialInput(NamedTuple):
+    """Input of a run.
+
+    Attributes
+    ----------
+    line : the text of the line.
+    with_model : whether a language model answers.
+    run_all : whether waiting steps are run.
+    """
+
+    line: str
+    question: str
+    source: AnswerSource
+    with_model: bool
+    run_all: bool
+
+
 @dataclass
 class Trials:
     """Runs of one session.
@@ -44,10 +62,8 @@ class Trials:
     Attributes
     ----------
     line, line_before : the present line, and the line before the last change.
-    started_for : input of the last run, which is not started twice: the text of the line, the
-        question, the source, whether a language model answers, and whether waiting steps are run.
-        Empty before the first run.
-    full_run_for : the first four of these, when Run was clicked last.
+    started_for : input of the last run, which is not started twice; None before the first run.
+    full_run_for : the first four fields of the input, when Run was clicked last.
     error_text : the error of asking the question; empty if there is none.
     n_waiting : number of steps at the end of the line that wait for a click on Run.
     done_comparisons : finished lanes that can be reused, by whether a language model answers.
@@ -55,7 +71,7 @@ class Trials:
 
     line: Line | None = None
     line_before: Line | None = None
-    started_for: tuple = ()
+    started_for: TrialInput | None = None
     full_run_for: tuple = ()
     error_text: str = ""
     n_waiting: int = 0
@@ -147,7 +163,7 @@ def run_if_changed(bench: Bench, catalogue: Mapping[str, Method], run_all: bool)
     run_key = (repr(line), text, page_source(), session.try_model)
     if run_all:
         runs.full_run_for = run_key
-    start_key = (*run_key, runs.full_run_for == run_key)
+    start_key = TrialInput(*run_key, run_all=runs.full_run_for == run_key)
     # The same input is run again only if its job was dropped although there was no error.
     if (
         start_key == runs.started_for

@@ -26,9 +26,13 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-# Actions of a node's panel on the board; the panel of a path has the first one too.
+# Actions of a node's panel, as the board sends them; the panel of a path has the first one too.
 REMOVE_ACTION, RENAME_ACTION, MERGE_ACTION = ("without", "rename", "merge")
 EDIT_ACTIONS = (REMOVE_ACTION, RENAME_ACTION, MERGE_ACTION)
+
+
+class RefusedEdit(BadInput):
+    """A rename or merge that is not possible, with the reason in a sentence."""
 
 
 def ask_with_edit(
@@ -40,8 +44,10 @@ def ask_with_edit(
 
     Parameters
     ----------
-    click : `to` is the action; `node`, or `path` (its key), the item; `other` or `name` the node to
-        merge with, or the new name.
+    click : a click on the board, with the keys
+        `to`: the action;
+        `node` or `path`: the item; a path is given by its key;
+        `other` or `name`: the node to merge with, or the new name.
     paths : the paths of the board by key.
     """
     try:
@@ -51,7 +57,7 @@ def ask_with_edit(
             new_edits = _path_removals(paths[click["path"]])
         else:
             new_edits = [_node_removal(comparison, click["node"])]
-    except RefusedEdit as error:
+    except RefusedEdit as error:  # before BadInput, of which it is a kind
         st.toast(plain(str(error)))
         return
     except (BadInput, KeyError):
@@ -66,8 +72,8 @@ def _node_removal(comparison: MethodComparison, node: Any) -> Edit:
     """Return the edit that removes a node of the board.
 
     On triples, `node` is its id. On documents it is its kind and its name with a space between, as
-    in `chunk 12`. A removed chunk stands for its passage in the documents. Raises BadInput for a
-    summary or a community, which are made from passages.
+    in `chunk 12`. Removing a chunk removes the whole document that it was cut from. Raises BadInput
+    for a summary or a community, which are made from passages.
     """
     if not comparison.ask.source.is_corpus:
         return Edit("node", (comparison.graph.node_name(int(node)),))
@@ -83,19 +89,15 @@ def _node_removal(comparison: MethodComparison, node: Any) -> Edit:
     raise BadInput(f"{kind} {name}")
 
 
-class RefusedEdit(BadInput):
-    """A rename or merge that is not possible, with the reason in a sentence."""
-
-
 def _rename_edit(comparison: MethodComparison, click: Mapping[str, Any]) -> Edit:
     """Return the edit that renames a node, or merges it into another one.
 
     The other node was clicked, or its name was typed. Raises `RefusedEdit`, and BadInput for an
     item without a name.
     """
-    (name,) = _entity_removal(comparison, click["node"]).names  # the one name of a node
+    name = _entity_name(comparison, click["node"])
     if "other" in click:
-        other_name = _entity_removal(comparison, click["other"]).names[0]
+        other_name = _entity_name(comparison, click["other"])
     else:
         other_name = " ".join(str(click.get("name", "")).split())
     if not other_name:
@@ -118,12 +120,12 @@ def _rename_edit(comparison: MethodComparison, click: Mapping[str, Any]) -> Edit
     return Edit(click["to"], (name, other_name))
 
 
-def _entity_removal(comparison: MethodComparison, node: Any) -> Edit:
-    """Return the edit that removes an entity of the board. Raises `RefusedEdit` for a passage."""
+def _entity_name(comparison: MethodComparison, node: Any) -> str:
+    """Return the name of an entity of the board. Raises `RefusedEdit` for a passage."""
     edit = _node_removal(comparison, node)
     if edit.kind != "node":
         raise RefusedEdit(tr("Only entities are renamed and merged, and this is a passage."))
-    return edit
+    return edit.names[0]  # its only one
 
 
 def _path_removals(path: Mapping[str, Any]) -> list[Edit]:
@@ -188,10 +190,10 @@ def add_earlier_answers(board: dict[str, Any], on_screen: ScreenComparison) -> d
     for index, difference in enumerate(compare_edited(job.comparison, edited)):
         edited.change_lane(index, beside=difference)
         lanes.append({**board["lanes"][index], "beside": edit_comparison_data(difference)})
-    effect = None if has_running((job, on_screen.job)) else edit_effect_text(edited)
+    effect = None if any_running((job, on_screen.job)) else edit_effect_text(edited)
     return {**board, "lanes": lanes, "without": effect}
 
 
-def has_running(jobs: Iterable[Job | None]) -> bool:
+def any_running(jobs: Iterable[Job | None]) -> bool:
     """Return whether any of the jobs is running."""
     return any(job is not None and not job.has_ended for job in jobs)

@@ -12,7 +12,7 @@ from core.cases import get_case, save, tags
 from core.engine import MethodComparison
 from core.errors import HopscopeError
 from pages.parts.board.payload import Board
-from pages.parts.board.static_board import downloads
+from pages.parts.board.static_board import draw_downloads
 from pages.parts.compare.screen_state import ScreenComparison, session_link
 from pages.parts.question.permalink import case_link
 from pages.parts.shared.actions import button, result_of
@@ -34,7 +34,7 @@ def draw_sharing(on_screen: ScreenComparison, drawing: Board) -> None:
             caption("This address restores the question and the methods:")
         link = case_link(case) if case is not None else session_link()
         st.code(link.address(st.context.url or ""), language=None, wrap_lines=True)
-        downloads(on_screen.comparison, drawing)
+        draw_downloads(on_screen.comparison, drawing)
     draw_save_form(on_screen.key, on_screen.comparison, session_link().parameters())
     button(
         tr("Present"),

@@ -20,7 +20,7 @@ from core.evaluation.runs.plan import DrawnQuestion
 from core.evaluation.runs.saved_runs import reopen_comparison
 from core.evaluation.runs.store import Run
 from core.languages.spelling import contains_words
-from pages.parts.board.static_board import downloads, finished_board
+from pages.parts.board.static_board import draw_downloads, draw_finished_board
 from pages.parts.question.permalink import MAX_COMPARE_LANES
 from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
@@ -147,10 +147,10 @@ def draw_question(number: int, question: str) -> None:
     comparison = Session.evaluation_open.get_or_compute(
         key, lambda: _rows_as_comparison(run, drawn, method_ids)
     )
-    drawing = finished_board(comparison, key)
+    drawing = draw_finished_board(comparison, key)
     with st.container(horizontal=True):
         draw_ask_link(run, drawn, method_ids)
-        downloads(comparison, drawing, f"hopscope-evaluation-{number}")
+        draw_downloads(comparison, drawing, f"hopscope-evaluation-{number}")
 
 
 def draw_ask_link(run: Run, drawn: DrawnQuestion, method_ids: Sequence[str]) -> None:

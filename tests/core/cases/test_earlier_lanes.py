@@ -23,7 +23,7 @@ from core.cases.store import packed_case
 from core.cli import EXIT_OK, main
 from core.results import comparison_dict
 from pages.parts.board.payload import Board
-from pages.parts.board.static_board import report
+from pages.parts.board.static_board import comparison_html
 from tests.core.test_earlier_home import differences, plain
 
 SAVED_LANES = Path(__file__).parents[2] / "earlier" / "lanes.tar.gz"
@@ -55,7 +55,7 @@ def test_plain_data_and_boards_keep_their_keys(earlier):
                 del one["text"]  # a sentence of today's words
         assert not differences(expected["json"], plain(comparison_dict(found)))
         assert not differences(expected["board"], shape(plain(Board(found).payload())))
-        assert found.ask.question.text in report(found, Board(found))
+        assert found.ask.question.text in comparison_html(found, Board(found))
 
 
 def test_saved_lane_data_is_in_its_fields(earlier):

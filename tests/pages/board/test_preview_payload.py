@@ -20,7 +20,7 @@ from core.runtime.jobs import JOB_CANCELLED, JOB_DONE, JOB_RUNNING
 from core.sources import GraphSource
 from core.types import Question
 from pages.parts.board.payload import Board
-from pages.parts.board.static_board import report
+from pages.parts.board.static_board import comparison_html
 
 LINES = (
     "EgoNetwork(hops=3) >> ShortestPaths() >> Rank(model='bm25', keep=40) >> Answer(paths=30)",
@@ -178,7 +178,7 @@ def test_a_cancelled_lane_keeps_what_it_had_on_the_screen_and_in_no_report(shown
         and lane["reader"]
         and len(lane["paths"]) == 5
     )
-    page = report(comparison, board).replace('": ', '":')
+    page = comparison_html(comparison, board).replace('": ', '":')
     assert '"so_far":null' in page and '"so_far":"' not in page
     assert Board(comparison, board, previews=False).payload()["lanes"][0]["paths"] == []
 

@@ -16,7 +16,7 @@ from core.engine import Engine
 from core.methods.catalogue import find_method
 from core.sources import CorpusSource
 from pages.parts.board.payload import Board
-from pages.parts.board.static_board import report
+from pages.parts.board.static_board import comparison_html
 from tests.films import Bag, Parrot, Written
 from tests.pages.compare.three_documents import KNOWN, LINE, WIDE, made
 
@@ -49,7 +49,7 @@ def test_what_each_sentence_rests_on_is_told(saved):
 @pytest.mark.usefixtures("browser")
 def test_a_sentence_shows_its_passage(saved, browser, tmp_path):
     file = tmp_path / "report.html"
-    file.write_text(report(saved, Board(saved)), encoding="utf-8")
+    file.write_text(comparison_html(saved, Board(saved)), encoding="utf-8")
     page = browser.new_page(viewport={"width": 1280, "height": 700})
     page.goto(file.as_uri())
     lane = page.locator(".lane").first

@@ -18,7 +18,7 @@ from core.methods.catalogue import find_method
 from core.models.base import ChatReply
 from core.sources import CorpusSource
 from pages.parts.board.payload import Board
-from pages.parts.board.static_board import report
+from pages.parts.board.static_board import comparison_html
 from tests.films import Bag, Written
 from tests.notes import NoteWith
 from tests.pages.compare.three_documents import KNOWN, WIDE, made
@@ -126,7 +126,7 @@ def test_points_so_far_are_told_with_their_passages_where_the_model_dies_within_
 @pytest.mark.usefixtures("browser")
 def test_a_point_shows_its_passage(noted, broken, browser, tmp_path):
     file = tmp_path / "report.html"
-    file.write_text(report(noted, Board(noted)), encoding="utf-8")
+    file.write_text(comparison_html(noted, Board(noted)), encoding="utf-8")
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto(file.as_uri())
     first, second, third = (page.locator(".lane").nth(i) for i in range(3))
@@ -138,7 +138,7 @@ def test_a_point_shows_its_passage(noted, broken, browser, tmp_path):
     expect(third.locator(".points")).to_be_hidden()
     first.locator(".point").nth(1).get_by_role("button").click()
     expect(first.locator(".hit.rested .hit-title")).to_have_text("First for Women")
-    file.write_text(report(broken, Board(broken)), encoding="utf-8")
+    file.write_text(comparison_html(broken, Board(broken)), encoding="utf-8")
     page.goto(file.as_uri())
     lane = page.locator(".lane[data-status=failed]")
     expect(lane.locator(".failure")).to_have_text("The language model stopped.")

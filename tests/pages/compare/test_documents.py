@@ -18,7 +18,7 @@ from core.operators.texts.sparse import WordHits
 from core.runtime.jobs import Job
 from core.sources import CorpusSource
 from pages.parts.board.payload import Board
-from pages.parts.board.static_board import report
+from pages.parts.board.static_board import comparison_html
 from pages.parts.shared.session import engine
 from tests.pages.compare.test_compare import FAST, job, opened
 from tests.pages.compare.three_documents import LINE, NAME, QUESTION, WIDE, made
@@ -212,7 +212,7 @@ def test_a_saved_case_opens_as_it_was_once_the_corpus_is_gone():
 def test_the_report_is_one_page_that_carries_the_hits_as_text():
     at = opened(corpus=NAME, q=QUESTION, lane=[LINE, WIDE], **OWN)
     comparison = job(at).comparison
-    page = report(comparison, Board(comparison))
+    page = comparison_html(comparison, Board(comparison))
     assert (
         "Three documents" not in page and NAME in page and "rank 2; only the top 1 is kept" in page
     )

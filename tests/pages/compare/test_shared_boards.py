@@ -16,7 +16,7 @@ from core.methods.catalogue import find_method
 from core.sources import GraphSource
 from core.types import Question
 from pages.parts.board.payload import Board
-from pages.parts.board.thumbs import show_thumbs
+from pages.parts.board.thumbs import add_thumbs
 from pages.parts.compare import screen_board
 from pages.parts.compare.screen_state import ScreenComparison, _case_comparison
 
@@ -87,7 +87,7 @@ def test_a_version_is_drawn_once_whoever_asks_and_a_later_one_anew(on_screen, mo
 def test_a_thumb_of_one_visitor_is_not_in_what_others_are_shown(on_screen, monkeypatch):
     monkeypatch.setattr("pages.parts.board.thumbs.is_rated_up", lambda *key: True)
     shared = screen_board._board(on_screen).payload_of_version(0)
-    shown = show_thumbs(on_screen.comparison, shared)
+    shown = add_thumbs(on_screen.comparison, shared)
     assert shown["lanes"][0]["thumb"] == "up" and "thumb" not in shared["lanes"][0]
 
 

@@ -14,6 +14,7 @@ from core.parameters import param
 from core.prompts import OWN_SOURCE, make_messages, one_line, own_prompt, with_examples
 from core.types import Prompt, Question, Ranking, State
 
+# These are also the names of the prompts in core/prompts/passages.toml.
 PASSAGE_PROMPT_FORMS = ("context", "numbered", "thought")
 PASSAGE_FORM_HELP = (
     "context: the passages one after the other (RAPTOR); numbered: with numbers (KGP); thought: "
@@ -36,8 +37,8 @@ class AnswerFromPassages(Operator):
     model's context, the last ones are left out, and the trace says how many.
 
     If a reply to "thought" has no "Answer:", all of it is the answer, as in HippoRAG's code. A
-    `template` is a user's own prompt with the placeholders {question} and {passages}; its reply is
-    read as `form` says.
+    `template` is a user's own prompt with the placeholders {question} and {passages}; `form` still
+    decides whether the passages are numbered and how the reply is read.
 
     >>> models = says("Thought: The clerk is Cratchit. Answer: Cratchit")
     >>> line = "SparseChunks(keep=2) >> AnswerFromPassages(form='thought')"
@@ -67,6 +68,7 @@ class AnswerFromPassages(Operator):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.template:
+            # Raises BadParameter for a template that cannot be filled.
             own_prompt(self.template, PASSAGE_PLACES)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
@@ -74,37 +76,38 @@ class AnswerFromPassages(Operator):
         hits = hits.head(self.passages or len(hits))
         texts = passage_texts(ctx.graph, hits)
 
-        def make_messages_of(count: int) -> Messages:
-            return self._messages(state.question, texts[:count])
+        def messages_of_first(count: int) -> Messages:
+            return self._fill_prompt(state.question, texts[:count])
 
-        def make_prompt(messages: Messages, count: int, tokens: int | None = None) -> Prompt:
+        def prompt_record(messages: Messages, count: int, tokens: int | None = None) -> Prompt:
             shown_hits: dict[str, int] = {hits.kind: count} if count else {}
             source = OWN_SOURCE if self.template else ""
-            return Prompt(tuple(messages), 0, tokens, hits=shown_hits, source=source)
+            return Prompt(tuple(messages), paths=0, tokens=tokens, hits=shown_hits, source=source)
 
         if not ctx.answering:
-            prompt = make_prompt(make_messages_of(len(texts)), len(texts))
+            prompt = prompt_record(messages_of_first(len(texts)), len(texts))
             return state.replace(prompt=prompt)
         ctx.watch.report("Waiting for the language model")
         chat = ctx.models.chat(self.role)
         reply_tokens = answer_length(state.question, self.max_tokens, chat.context)
-        messages, count, tokens = fit_prompt(chat, make_messages_of, len(texts), reply_tokens)
+        messages, count, tokens = fit_prompt(chat, messages_of_first, len(texts), reply_tokens)
         if count < len(texts):
             recorder.notes.append(
                 f"Only {count:,} of {len(texts):,} passages fit into the model's context of "
                 f"{chat.context:,} tokens."
             )
         ctx.watch.report("Reading the passages")
-        reply = request_reply(chat, messages, ctx, recorder, reply_tokens, "answer")
-        prompt = make_prompt(messages, count, reply.tokens_in or tokens)
+        reply = request_reply(chat, messages, ctx, recorder, max_tokens=reply_tokens, what="answer")
+        prompt = prompt_record(messages, count, reply.tokens_in or tokens)
         return state.replace(prompt=prompt, answer=self._parse_answer(reply.text, recorder))
 
-    def _messages(self, question: Question, texts: list[str]) -> Messages:
+    def _fill_prompt(self, question: Question, texts: list[str]) -> Messages:
         passages = texts
         if self.form == "numbered":
             passages = [f"[{number}] {text}" for number, text in enumerate(texts, 1)]
         values = {"passages": "\n\n".join(passages) or NO_PASSAGES, "question": question.text}
         if self.template:
+            # Without examples. The function also fills a template that has no system message.
             return with_examples("passages", own_prompt(self.template, PASSAGE_PLACES), 0, **values)
         return make_messages("passages", self.form, question.abstract, **values)
 
