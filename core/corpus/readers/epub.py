@@ -105,10 +105,8 @@ def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Documen
         )
     if n_empty:
         hold = "holds" if n_empty == 1 else "hold"
-        note(
-            f"{name}: {n_empty:,} of {count_with_noun(len(pages), 'page')} {hold} no text, as "
-            "covers and pictures do."
-        )
+        pages_text = count_with_noun(len(pages), "page")
+        note(f"{name}: {n_empty:,} of {pages_text} {hold} no text, as covers and pictures do.")
     if n_hidden:
         note(hidden_note(name, n_hidden))
     title = clean_title(package.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "")

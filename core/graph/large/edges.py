@@ -12,6 +12,8 @@ ids, which are sorted in the same way.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numba
 import numpy as np
 
@@ -222,7 +224,7 @@ class InwardEdges:
         self.n_pieces += 1
 
     def fill_range(
-        self, journal: Journal, range_index: int, columns: dict[str, np.ndarray]
+        self, journal: Journal, range_index: int, columns: Mapping[str, np.ndarray]
     ) -> None:
         """Fill one range of tails in the store's arrays `offsets`, `in_edges` and `in_heads`.
 
