@@ -499,8 +499,8 @@ def _write(stream, index: ChainIndex) -> None:
         ensure_ascii=False,
     )
     # The file can hold arrays only, so the text is saved as an array of its bytes.
-    arrays = {"tokens": index.tokens, "scales": index.scales, "starts": index.starts}
-    np.savez(stream, **arrays, **{"told": np.frombuffer(text.encode("utf-8"), np.uint8)})
+    text_bytes: Any = {"told": np.frombuffer(text.encode("utf-8"), np.uint8)}
+    np.savez(stream, tokens=index.tokens, scales=index.scales, starts=index.starts, **text_bytes)
 
 
 def _read(file) -> ChainIndex | None:

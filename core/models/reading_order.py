@@ -133,10 +133,7 @@ class Expectation:
     """
 
     def __init__(
-        self,
-        texts: Sequence[str],
-        groups: np.ndarray | None,
-        estimate: Estimate | None = None,
+        self, texts: Sequence[str], groups: np.ndarray | None, estimate: Estimate | None = None
     ):
         self._texts = texts
         self._groups = groups
@@ -327,12 +324,7 @@ class CandidateScores:
     estimate : returns cheap vectors of texts, and perhaps their scores; None without such.
     """
 
-    def __init__(
-        self,
-        task: Task,
-        texts: Sequence[str],
-        estimate: Estimate | None = None,
-    ):
+    def __init__(self, task: Task, texts: Sequence[str], estimate: Estimate | None = None):
         self._slots: dict[str, list[int]] = {}  # positions of each distinct text
         for position, text in enumerate(texts):
             self._slots.setdefault(text, []).append(position)

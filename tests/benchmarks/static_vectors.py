@@ -10,16 +10,18 @@ fraction of the exact best 32 that is found, without and with them. `--save` wri
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from safetensors.numpy import save_file
 
 from core.comparison.lane_run import LaneListener, LaneRun
 from core.corpus import open_corpus
 from core.datasets import datasets
 from core.engine import Engine
 from core.models.base import Task
-from core.models.encoders.static_vectors import SHIPPED_STATIC_VECTORS, StaticVectors
+from core.models.encoders.static_vectors import DIGEST_KEY, SHIPPED_STATIC_VECTORS, StaticVectors
 from core.models.reading_order import CandidateScores, TextEstimates
 from core.models.weights import weights_digest
 from core.operators.text import parse_line
@@ -46,7 +48,7 @@ def main(arguments: list[str]) -> None:
     fitted, unseen = questions[::2], questions[1::2]
     texts = list(dict.fromkeys(text for _, part, _ in fitted for text in part))
     texts += sentences("hotpotqa")
-    static = StaticVectors.fit(encoder.token_means(texts, table), encoder.encode(texts), RANK)
+    static = fit_static_vectors(encoder.token_means(texts, table), encoder.encode(texts), RANK)
     print(f"fitted to {len(texts):,} texts; {len(unseen)} other questions")
     print("| recall | read without | found | read with | found |\n|---:|---:|---:|---:|---:|")
     for recall in RECALLS:
@@ -56,7 +58,31 @@ def main(arguments: list[str]) -> None:
         ]
         print(f"| {recall} | " + " | ".join(f"{x:.3f}" for x in np.concatenate(shares)) + " |")
     if options.save:
-        static.save(SHIPPED_STATIC_VECTORS, weights_digest(encoder.folder))
+        save_static_vectors(static, SHIPPED_STATIC_VECTORS, weights_digest(encoder.folder))
+
+
+def fit_static_vectors(
+    token_means: np.ndarray, vectors: np.ndarray, rank: int, ridge: float = 0.02
+) -> StaticVectors:
+    """Fit the map from mean input embeddings of texts to their vectors, both float32 [n, d].
+
+    `rank` is the length of a projected vector, and `ridge` the penalty relative to the mean
+    variance of the token means.
+    """
+    token_mean, mean = token_means.mean(axis=0), vectors.mean(axis=0)
+    inputs, outputs = token_means - token_mean, vectors - mean
+    scatter = inputs.T @ inputs
+    scatter += ridge * np.trace(scatter) / len(scatter) * np.eye(len(scatter))
+    weights = np.linalg.solve(scatter, inputs.T @ outputs)
+    basis = np.linalg.svd(inputs @ weights, full_matrices=False)[2][:rank]
+    arrays = (weights @ basis.T, basis, token_mean, mean)
+    return StaticVectors(*(array.astype(np.float32) for array in arrays))
+
+
+def save_static_vectors(static: StaticVectors, file: Path, digest: str) -> None:
+    """Save the map in half precision, with the digest of the encoder's weights."""
+    arrays = {name: array.astype(np.float16) for name, array in vars(static).items()}
+    save_file(arrays, str(file), metadata={DIGEST_KEY: digest})
 
 
 def question_paths(engine: Engine, name: str, count: int) -> list[tuple[str, list[str], list]]:

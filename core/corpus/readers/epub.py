@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import posixpath
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import unquote
 
@@ -77,40 +77,43 @@ def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Documen
     pages = list(_pages(package, package_path))
     texts: list[str] = []
     places: list[Place] = []
-    faults: list[str] = []  # reasons why pages were left out
-    length = n_empty = n_hidden = 0
+    page_errors: list[BadInput] = []
+    length = n_hidden = 0
     for number, page in enumerate(pages):
         watch.step(number / len(pages))
         try:
             content = _read_page(book, page, watch)
-        except EmptyPage:
-            n_empty += 1
-            continue
         except BadInput as error:
-            faults.append(str(error))
+            page_errors.append(error)
             continue
         document = content.document
         n_hidden += content.n_hidden
         places += [(length + offset, label) for offset, label in document.places]
         texts.append(document.text)
         length += len(document.text) + 1
-    if faults:
-        pages_text = count_with_noun(len(faults), "page")
-        verb = verb_of_number(len(faults))
-        note(f"{name}: {pages_text} {verb} left out. The first reason: {faults[0]}")
     if not texts:
         raise BadInput(
             f"{name} holds no text in its {count_with_noun(len(pages), 'page')}; what is in "
             "pictures is not read."
         )
-    if n_empty:
-        hold = "holds" if n_empty == 1 else "hold"
-        pages_text = count_with_noun(len(pages), "page")
-        note(f"{name}: {n_empty:,} of {pages_text} {hold} no text, as covers and pictures do.")
+    _note_left_out(name, len(pages), page_errors, note)
     if n_hidden:
         note(hidden_note(name, n_hidden))
     title = clean_title(package.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "")
     return Document(name, "\n".join(texts), title or file_stem(name), name, tuple(places))
+
+
+def _note_left_out(name: str, n_pages: int, errors: Sequence[BadInput], note: Note) -> None:
+    """Note the pages without text, and those that could not be read."""
+    faults = [error for error in errors if not isinstance(error, EmptyPage)]
+    if faults:
+        pages_text, verb = count_with_noun(len(faults), "page"), verb_of_number(len(faults))
+        note(f"{name}: {pages_text} {verb} left out. The first reason: {faults[0]}")
+    n_empty = len(errors) - len(faults)
+    if n_empty:
+        hold = "holds" if n_empty == 1 else "hold"
+        pages_text = count_with_noun(n_pages, "page")
+        note(f"{name}: {n_empty:,} of {pages_text} {hold} no text, as covers and pictures do.")
 
 
 def _read_page(book: zipfile.ZipFile, page: str, watch: Watch) -> HtmlPage:

@@ -58,9 +58,9 @@ def shortest_paths(
     if start < 0:
         return [], False
     depth, previous = _search_breadth_first(local, start, hops, every, parallel, watch)
-    reached = previous.keys()
+    reached: Iterable[int] = previous
     if ends is not None:
-        reached &= {local.local_id(node) for node in ends}
+        reached = previous.keys() & {local.local_id(node) for node in ends}
     targets = sorted(reached, key=lambda node: (depth[node], node))
     return _take_paths(_paths_to_targets(local, start, targets, previous, watch), cap, watch)
 

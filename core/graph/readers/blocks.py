@@ -113,13 +113,6 @@ class DelimitedBlocks:
                 "Cells that hold lists are one name each, as the file is too large to divide them."
             )
 
-    @property
-    def _max_columns(self) -> int:
-        """Largest number of columns of a line that is not bad."""
-        if self._columns or self._header_columns:
-            return 0 if self._columns else self._n_header_columns
-        return 3
-
     def _split_block(self, data: np.ndarray, position: BlockPosition) -> Block:
         """Return the triples of whole lines without quotes, which begin at a position."""
         fault = self._drop_undecodable(data, position)
@@ -127,6 +120,9 @@ class DelimitedBlocks:
             self._hide_lines(data, self._last_opening_line - position.line)
         max_lines = int(np.count_nonzero(data == ord("\n"))) + 1
         chosen_columns = self._columns or self._header_columns
+        max_columns = 0 if self._columns else self._n_header_columns
+        if chosen_columns is None:
+            max_columns = 3
         starts, lengths = np.empty(3 * max_lines, np.int64), np.empty(3 * max_lines, np.int64)
         numbers, odd = np.empty(max_lines, np.int64), np.empty((max_lines, 4), np.int64)
         columns = np.array(chosen_columns or (1, 2, 3), np.int64) - 1
@@ -136,7 +132,7 @@ class DelimitedBlocks:
             len(data),
             separator,
             columns,
-            self._max_columns,
+            max_columns,
             starts,
             lengths,
             numbers,

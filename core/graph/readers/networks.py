@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 from xml.parsers import expat
 
@@ -82,24 +82,16 @@ def read_pajek(source: TripleSource) -> Iterator[Triple]:
     )
 
 
-def _declares_entities(data: bytes) -> bool:
-    """Return whether an XML file declares entities, which could expand without limit."""
+def _check_entities(name: str, data: bytes) -> None:
+    """Raise BadInput if an XML file declares entities, which could expand without limit."""
 
-    class EntityDeclared(Exception):
-        pass
-
-    def stop(*_: object) -> None:
-        raise EntityDeclared
+    def refuse(*_: object) -> None:
+        raise BadInput(f"{name}: it declares XML entities; those are not read.")
 
     parser = expat.ParserCreate()
-    parser.EntityDeclHandler = stop
-    try:
+    parser.EntityDeclHandler = refuse
+    with suppress(expat.ExpatError, ValueError):  # not XML, or in an unknown encoding
         parser.Parse(data, True)
-    except EntityDeclared:
-        return True
-    except (expat.ExpatError, ValueError):  # not XML, or in an unknown encoding
-        pass
-    return False
 
 
 def _network_triples(
@@ -117,8 +109,8 @@ def _network_triples(
             f"{source.name}: a file in {title} may hold {size_text(MAX_NETWORK_FILE_BYTES)}; this one holds more. "
             "Write it as N-Triples or a table."
         )
-    if xml and _declares_entities(data):
-        raise BadInput(f"{source.name}: it declares XML entities; those are not read.")
+    if xml:
+        _check_entities(source.name, data)
     try:
         graph = parse(data)
     except Exception as error:  # the parsers raise errors of many kinds

@@ -20,7 +20,8 @@ DIGEST_KEY = "encoder"  # metadata of the file: digest of the encoder's weights
 class StaticVectors:
     """A linear map from mean input vectors of texts to the vectors of an encoder.
 
-    It is a ridge regression of reduced rank r: the encoder's vector of a text is about
+    It is a ridge regression of reduced rank r, fitted by `python -m tests.benchmarks
+    static_vectors`. The encoder's vector of a text is about
     `(m - token_mean) @ projection @ basis + mean`, where m is the mean of the centred unit input
     vectors of its tokens.
 
@@ -48,35 +49,6 @@ class StaticVectors:
             if (saved.metadata() or {}).get(DIGEST_KEY) != digest:
                 return None
             return cls(**{name: saved.get_tensor(name).astype(np.float32) for name in saved.keys()})
-
-    @classmethod
-    def fit(
-        cls, token_means: np.ndarray, vectors: np.ndarray, rank: int, ridge: float = 0.02
-    ) -> StaticVectors:
-        """Fit the map to texts.
-
-        Parameters
-        ----------
-        token_means : float32 [n, d], the mean input vectors of the texts.
-        vectors : float32 [n, d], their vectors by the encoder.
-        rank : numbers of a projected vector.
-        ridge : penalty, relative to the mean variance of the token means.
-        """
-        token_mean, mean = token_means.mean(axis=0), vectors.mean(axis=0)
-        inputs, outputs = token_means - token_mean, vectors - mean
-        scatter = inputs.T @ inputs
-        scatter += ridge * np.trace(scatter) / len(scatter) * np.eye(len(scatter))
-        weights = np.linalg.solve(scatter, inputs.T @ outputs)
-        basis = np.linalg.svd(inputs @ weights, full_matrices=False)[2][:rank]
-        arrays = (weights @ basis.T, basis, token_mean, mean)
-        return cls(*(array.astype(np.float32) for array in arrays))
-
-    def save(self, file: Path, digest: str) -> None:
-        """Save the map in half precision, with the digest of the encoder's weights."""
-        from safetensors.numpy import save_file
-
-        arrays = {name: array.astype(np.float16) for name, array in vars(self).items()}
-        save_file(arrays, str(file), metadata={DIGEST_KEY: digest})
 
     def cosines(self, projected: np.ndarray, query: np.ndarray) -> np.ndarray:
         """Estimate the cosines of texts with a query.

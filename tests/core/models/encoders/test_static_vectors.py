@@ -8,6 +8,7 @@ import pytest
 from core.models.base import Task
 from core.models.encoders.static_vectors import SHIPPED_STATIC_VECTORS, StaticVectors
 from core.models.scorers import EncoderScorer
+from tests.benchmarks.static_vectors import fit_static_vectors, save_static_vectors
 
 EYE = np.eye(2, dtype=np.float32)
 
@@ -24,7 +25,7 @@ def test_fit_finds_a_linear_map_of_low_rank():
     rng = np.random.default_rng(0)
     inputs = rng.standard_normal((200, 4)).astype(np.float32)
     outputs = inputs @ np.outer([1.0, 2.0, 0.0, -1.0], [0.0, 3.0, 4.0]) + [1.0, 0.0, 0.0]
-    static = StaticVectors.fit(inputs, outputs.astype(np.float32), rank=1, ridge=0.0)
+    static = fit_static_vectors(inputs, outputs.astype(np.float32), rank=1, ridge=0.0)
     assert static.projection.shape == (4, 1) and static.basis.shape == (1, 3)
     estimated = (inputs - static.token_mean) @ static.projection @ static.basis + static.mean
     assert np.allclose(estimated, outputs, atol=1e-4)
@@ -37,7 +38,7 @@ def test_fit_finds_a_linear_map_of_low_rank():
 def test_saved_map_is_opened_for_its_encoder_alone(tmp_path):
     file = tmp_path / "map.safetensors"
     assert StaticVectors.open(file, "weights 1") is None
-    StaticVectors(EYE, EYE, EYE[0], EYE[1]).save(file, "weights 1")
+    save_static_vectors(StaticVectors(EYE, EYE, EYE[0], EYE[1]), file, "weights 1")
     assert StaticVectors.open(file, "weights 2") is None
     opened = StaticVectors.open(file, "weights 1")
     assert all((getattr(opened, name) == value).all() for name, value in vars(opened).items())
