@@ -210,8 +210,8 @@ def read_question_rows(
             with RowErrors(path, where):
                 for passage in passages(row):
                     text = page_text(passage) if passage.is_html else passage.text
+                    has_passages = True
                     if text:
-                        has_passages = True
                         id = _add_passage(builder, passage, text)
                         whole_document = (id,) if passage.is_only_text else ()
                         builder.whole_texts.update(whole_document)
@@ -221,7 +221,7 @@ def read_question_rows(
                 text = _published_text(row, question.text)
                 gold = whole_document or question.gold
                 collector.add(position, replace(question, text=text, gold=gold))
-    if not has_passages:
+    if not has_passages or not builder.documents:
         fields = ", ".join(list(collector.present_keys)[:12])
         raise BadInput(
             f"{path.name}: no row brings passages. Looked for {', '.join(PASSAGE_KEYS)}; the "

@@ -338,11 +338,7 @@ class LiveDatabase:
         return replace(graph, fetched=FetchedPart(start_names, tuple(notes)))
 
     def _notes(
-        self,
-        graph: Graph,
-        part: DatabaseNeighbourhood,
-        names: str,
-        ambiguous: Sequence[NamedThing],
+        self, graph: Graph, part: DatabaseNeighbourhood, names: str, ambiguous: Sequence[NamedThing]
     ) -> Iterator[str]:
         """Yield sentences on what was fetched and left out.
 

@@ -57,12 +57,7 @@ def _fate(graph: KnowledgeGraph, states: Sequence[State], document: str) -> Fate
 
 
 def _retrieved_fate(
-    graph: KnowledgeGraph,
-    state: State,
-    rows: frozenset[int],
-    *,
-    order: Sequence[int],
-    rank: int,
+    graph: KnowledgeGraph, state: State, rows: frozenset[int], *, order: Sequence[int], rank: int
 ) -> Fate:
     """Return the outcome of a passage in the last ranking: found, or ranked too low to be used.
 

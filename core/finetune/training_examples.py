@@ -65,11 +65,7 @@ class TrainingExample:
 
 
 def training_example(
-    graph: Graph,
-    question: Question,
-    seeds: Sequence[int],
-    seed: int = 0,
-    watch: Watch = NO_WATCH,
+    graph: Graph, question: Question, seeds: Sequence[int], seed: int = 0, watch: Watch = NO_WATCH
 ) -> TrainingExample | None:
     """Return the training example of a question.
 

@@ -71,10 +71,7 @@ def is_streamed(encoder: Encoder) -> TypeGuard[StreamedEncoder]:
 
 
 def encode_with_progress(
-    encoder: Encoder,
-    texts: Sequence[str],
-    watch: Watch,
-    on_progress: Callable[[int], None],
+    encoder: Encoder, texts: Sequence[str], watch: Watch, on_progress: Callable[[int], None]
 ) -> np.ndarray:
     """Return vectors as `Encoder.encode` does, reporting the progress.
 

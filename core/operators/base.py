@@ -114,6 +114,10 @@ class Recorder:
         self.notes += [note for note in choice.notes if note not in self.notes]
         return choice
 
+    # Former names, by which operators of other people call them.
+    replied = record_reply
+    choice = record_choice
+
 
 @dataclass(frozen=True)
 class Context:
@@ -226,6 +230,14 @@ class Context:
         return np.random.default_rng(int.from_bytes(digest[:8], "big"))
 
 
+FORMER_NAMES = {
+    "remembered": "is_reusable",
+    "wanders": "has_untargeted_paths",
+    "called_nodes": "node_noun",
+    "previewed": "preview_state",
+}
+
+
 class Operator(OperatorBase):
     """A step of a retrieval line; subclasses override `apply`.
 
@@ -252,6 +264,13 @@ class Operator(OperatorBase):
     on_documents: ClassVar[bool] = False
     # True if its result may be reused in a later run of the same question
     is_reusable: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Take attributes under their former names, as operators of other people have them."""
+        super().__init_subclass__(**options)
+        for former_name, name in FORMER_NAMES.items():
+            if former_name in vars(cls):
+                setattr(cls, name, vars(cls)[former_name])
 
     def __call__(self, state: State, ctx: Context) -> State:
         """Return the state after this operator, with one more step in its trace."""

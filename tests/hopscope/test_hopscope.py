@@ -212,3 +212,18 @@ def test_evaluation_of_hand_made_questions(tmp_path):
         and "\\begin{tabular}" in done.to_latex()
     )
     assert {file.name for file in done.to_run(tmp_path / "out")} and done.to_arrow().num_rows == 1
+
+
+def test_operators_of_others_may_use_former_names():
+    from core.models.base import Choice
+    from core.operators.base import Operator, Recorder
+
+    class Former(Operator):
+        """An operator with the attributes of an earlier version."""
+
+        stage, title = "refine", "former"
+        remembered, wanders = False, True
+
+    recorder = Recorder()
+    assert not Former.is_reusable and Former.has_untargeted_paths and Operator.is_reusable
+    assert recorder.choice(Choice((1,), (0.5,), (1,), (0.5,))).positions == (1,)

@@ -85,10 +85,7 @@ def extract_over_workers(
 
 
 def collect_over_workers(
-    operator: Extractor,
-    make_empty: Callable[[], C],
-    runs: Iterable[list[str]],
-    ctx: BuildContext,
+    operator: Extractor, make_empty: Callable[[], C], runs: Iterable[list[str]], ctx: BuildContext
 ) -> Iterator[C]:
     """Yield a collection of facts for each run of chunks.
 

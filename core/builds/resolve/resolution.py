@@ -69,12 +69,7 @@ class Resolution:
             self.documents_of_join.setdefault((key, full, rule), {})[document] = None
 
     def join_title(
-        self,
-        document: str,
-        title: str,
-        text: str,
-        names: Sequence[str],
-        joins: Joins,
+        self, document: str, title: str, text: str, names: Sequence[str], joins: Joins
     ) -> Joins:
         """Record a document's subject, and join its title with the full form.
 

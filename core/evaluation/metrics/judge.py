@@ -17,11 +17,7 @@ MAX_JUDGED_CHARACTERS = 2_000  # characters of the answer shown to the judge
 
 
 def judge_answer(
-    chat: Chat,
-    question: str,
-    golds: Sequence[str],
-    answer: str,
-    watch: Watch = NO_WATCH,
+    chat: Chat, question: str, golds: Sequence[str], answer: str, watch: Watch = NO_WATCH
 ) -> JudgeVerdict:
     """Return a language model's verdict on an answer.
 

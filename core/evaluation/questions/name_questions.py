@@ -356,12 +356,7 @@ def _connections(
 
 
 def _pair_fault(
-    table: SentenceTable,
-    first: NamedSentence,
-    second: NamedSentence,
-    link: str,
-    a: str,
-    b: str,
+    table: SentenceTable, first: NamedSentence, second: NamedSentence, link: str, a: str, b: str
 ) -> str:
     """Return why two names do not determine their linking name, empty if they do.
 

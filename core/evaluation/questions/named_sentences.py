@@ -73,11 +73,7 @@ class SentenceTable:
 
     @classmethod
     def from_corpus(
-        cls,
-        corpus: Corpus,
-        chunks: Table,
-        facts: Sequence[Facts],
-        watch: Watch = NO_WATCH,
+        cls, corpus: Corpus, chunks: Table, facts: Sequence[Facts], watch: Watch = NO_WATCH
     ) -> SentenceTable:
         """Return the table of a corpus.
 

@@ -148,11 +148,7 @@ def _gather_piece(source: PieceSource, passed: np.ndarray, bounds: tuple[int, in
 
 
 def _walk_piece(
-    source: PieceSource,
-    residual: np.ndarray,
-    rate: float,
-    per_step: float,
-    bounds: tuple[int, int],
+    source: PieceSource, residual: np.ndarray, rate: float, per_step: float, bounds: tuple[int, int]
 ) -> np.ndarray:
     """Return the `sum_ends` of the walks from a range of nodes, int64 [n]."""
     node_range = {"start": bounds[0], "end": bounds[1], "links": source.links()}

@@ -90,7 +90,7 @@ def _check_entities(name: str, data: bytes) -> None:
 
     parser = expat.ParserCreate()
     parser.EntityDeclHandler = refuse
-    with suppress(expat.ExpatError, ValueError):  # not XML, or in an unknown encoding
+    with suppress(expat.ExpatError, ValueError, LookupError):  # not XML, or an unknown encoding
         parser.Parse(data, True)
 
 

@@ -208,10 +208,7 @@ class _ServerMeasurement:
         )
 
     def _request_reply(
-        self,
-        messages: Messages,
-        max_tokens: int = CHAT_PROFILE.probe_reply_tokens,
-        **options: Any,
+        self, messages: Messages, max_tokens: int = CHAT_PROFILE.probe_reply_tokens, **options: Any
     ) -> ChatReply:
         """Return the reply to messages, and record its speed."""
         reply = self.chat.reply(messages, max_tokens=max_tokens, watch=self.watch, **options)

@@ -204,12 +204,7 @@ class BeamSearch(Operator):
                 break
 
     def _make_preview(
-        self,
-        state: State,
-        found: PathScores,
-        candidates: list[Path],
-        ctx: Context,
-        prefix: str,
+        self, state: State, found: PathScores, candidates: list[Path], ctx: Context, prefix: str
     ):
         """Return a callback that previews a hop; None if nobody is watching.
 

@@ -276,11 +276,7 @@ def _count_votes(
 
 
 def _choose_voters(
-    state: State,
-    ctx: Context,
-    cases: Cases,
-    neighbours: Iterator[tuple[int, float]],
-    operator: Any,
+    state: State, ctx: Context, cases: Cases, neighbours: Iterator[tuple[int, float]], operator: Any
 ) -> list[Voter]:
     """Return the nearest cases with a chain for the seeds.
 

@@ -138,6 +138,26 @@ def test_files_of_one_corpus_keep_their_sets_and_gold(tmp_path):
     assert [question.gold for question in questions] == [(id,) for id in documents]
     alone = read_content("c", files[:1], None, "files", "")
     assert alone.sets["c"].questions[0].gold == ()
+    row = {
+        "question": "Who?",
+        "answers": ["x"],
+        "gold": ["notes.txt"],
+    }  # of a document there before
+    own = write_rows(tmp_path / "own.jsonl", [row])
+    asked = read_content("c", files[:1], None, "files", own)
+    assert asked.sets["c"].questions[0].gold == ("notes.txt",)
+
+
+def test_file_whose_pages_have_no_text_is_noted_after_another(tmp_path):
+    page = "<html><body>{}</body></html>"
+    files = []
+    for name, body in (("a", "A text about Ann."), ("b", "<script>1</script>")):
+        results = [{"page_name": name, "page_url": name, "page_result": page.format(body)}]
+        row = {"query": f"Who is {name}?", "answer": "x", "search_results": results}
+        files.append(write_rows(tmp_path / f"{name}.jsonl", [row]))
+    content = read_content("c", files, None, "files", "")
+    assert len(content.documents) == 1 and list(content.sets) == ["c", "c-b"]
+    assert content.sets["c-b"].reading_notes == ("Left out of b.jsonl: 1 page without a text.",)
 
 
 def test_file_without_passages_is_refused_also_after_another(tmp_path):
