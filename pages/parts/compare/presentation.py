@@ -164,8 +164,8 @@ def _draw_lanes(
         clicks = board(data, key="presented_board")
         if clicks.repair is not None:
             repair(on_screen.comparison, int(clicks.repair))
-        is_repairing = on_screen.comparison.is_repairing
-        if job is not None and was_running and job.has_ended and not is_repairing:
+        has_ended = job is not None and job.has_ended
+        if was_running and has_ended and not on_screen.comparison.is_repairing:
             st.rerun()
         if was_running:
             wait_for_news(on_screen)
