@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path as FilePath
 from weakref import WeakValueDictionary
 
@@ -25,7 +25,7 @@ from core.graph.building.build import open_or_build
 from core.graph.protocol import KnowledgeGraph
 from core.graph.store import GRAPH_META_FILE, Graph
 from core.io.home import ROOT, graphs_folder
-from core.io.stamps import StampedCache, stamp_subfolder_files, stamp_tree
+from core.io.stamps import Stamp, StampedCache, stamp_subfolder_files, stamp_tree
 from core.io.toml_file import read_toml
 from core.sharing import LOCAL_ADMINISTRATOR, current_person
 from core.types import Direction, Question
@@ -201,12 +201,19 @@ def _read_own_dataset(folder: FilePath) -> Dataset | None:
 def shipped_datasets() -> dict[str, Dataset]:
     """Return the data sets in `data/` by name."""
     datasets_by_name = {}
-    for path, files in stamp_subfolder_files(SHIPPED_DATA, DATASET_DESCRIPTION):
+    own_folder = graphs_folder()
+    for path, files in _shipped_descriptions():
         # A data set has the folder of its graph, which another home changes.
-        key = (path, graphs_folder())
+        key = (path, own_folder)
         dataset = _shipped_cache.get_or_make(key, files, partial(_read_description, path))
         datasets_by_name[dataset.name] = dataset
     return datasets_by_name
+
+
+@cache
+def _shipped_descriptions() -> list[tuple[FilePath, Stamp]]:
+    # Looked up once, because shipped files stay the same and every drawing asks for them.
+    return stamp_subfolder_files(SHIPPED_DATA, DATASET_DESCRIPTION)
 
 
 def unreadable_graphs(readable: Mapping[str, Dataset]) -> list[str]:

@@ -34,7 +34,8 @@ def home_folder() -> Path:
             f"{HOME_VARIABLE}."
         ) from None
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not folder.is_dir():
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(
             f"The folder {folder} cannot be made: {error.strerror or error}. Name another "

@@ -83,6 +83,7 @@ class PathsDrawing:
         self._keys: dict[Any, str] = {}
         # By key and `id` of a graph: the graph, and the path in its ids.
         self._occurrences: dict[str, dict[int, tuple[Any, Path]]] = {}
+        self._path_data_by_key: dict[str, Data] = {}
         # Replays of a PageRank by the `id` of its graph and its operators.
         self._pagerank_replays: dict[tuple[int, str], list[Data]] = {}
 
@@ -153,10 +154,12 @@ class PathsDrawing:
         tables: dict[str, Mapping[str, tuple[str, str]]] = {}
         for key, occurrences in self._occurrences.items():
             graph, path = next(iter(occurrences.values()))
-            if graph.name not in tables:
-                tables[graph.name] = relation_table(graph.name)
             path_by_key[key] = path
-            paths[key] = self._path_data(graph, path, tables[graph.name])
+            if key not in self._path_data_by_key:
+                if graph.name not in tables:
+                    tables[graph.name] = relation_table(graph.name)
+                self._path_data_by_key[key] = self._path_data(graph, path, tables[graph.name])
+            paths[key] = self._path_data_by_key[key]
         return path_by_key, paths
 
     def _keys_by_path(self) -> dict[tuple[int, Path], str]:
