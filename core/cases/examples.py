@@ -31,6 +31,19 @@ def examples() -> tuple[tuple[Case, bytes], ...]:
     return tuple(chain.from_iterable(map(_read_file, files)))
 
 
+def find_example(key: str) -> tuple[Case, bytes] | None:
+    """Return the example of that id with its packed comparison, reading its file alone.
+
+    The result is None if there is none.
+    """
+    for file in EXAMPLE_FOLDER.glob(f"*{CASES_EXTENSION}"):
+        if key.startswith(f"example-{file.name.removesuffix(CASES_EXTENSION)}-"):
+            for case, packed in _read_file(file):
+                if case.id == key:
+                    return case, packed
+    return None
+
+
 def demo(source: AnswerSource | None = None) -> tuple[Case, ...]:
     """Return the introductory comparisons, best first, or the examples on a corpus.
 

@@ -16,7 +16,7 @@ from typing import Any
 from core.cases.case import Case, check_notes, check_tags, describe_case, pack, unpack
 from core.cases.comparison_data import freeze, thaw
 from core.cases.database import case_file
-from core.cases.examples import examples
+from core.cases.examples import examples, find_example
 from core.comparison.lane import MethodComparison
 from core.corpus import Corpus
 from core.errors import BadInput, shorten
@@ -123,10 +123,10 @@ def packed_case(key: str) -> tuple[Case, bytes]:
         ).fetchone()
     if row is not None:
         return _read_case(row[:-1]), row[-1]
-    for case, packed in examples():
-        if case.id == key:
-            return case, packed
-    raise BadInput(_missing_message(key))
+    example = find_example(key)
+    if example is None:
+        raise BadInput(_missing_message(key))
+    return example
 
 
 def edit(key: str, notes: str | None = None, tags: Iterable[str] | None = None) -> Case:

@@ -10,7 +10,6 @@ import numpy as np
 
 from core.comparison.lane import MethodLane
 from core.graph.order import top_k
-from core.graph.pagerank.exact import solve
 from core.graph.pagerank.problem import Adjacency, PageRankProblem, pose_problem
 from core.graph.storage.excerpt import ExcerptGraph
 from core.graph.texts import edge_weights
@@ -75,6 +74,8 @@ def mass_moments(problem: PageRankProblem) -> tuple[MassMoment, ...]:
     The mass of nodes without an edge to follow goes back to s. So the mass sums to one at each
     step.
     """
+    from core.graph.pagerank.exact import solve  # imported here because it loads numba
+
     origin = np.zeros(problem.graph.n_nodes)
     origin[problem.seeds] = problem.shares
     step = _Step(problem, origin)

@@ -109,14 +109,15 @@ class Grammar(Generic[L]):
         The class of a branch does not count, as it has no stage. The BadParameter of an unknown
         name begins with `where` and suggests the nearest name.
         """
-        classes = {key: cls for key, cls in self.operators.items() if isinstance(cls.stage, str)}
-        if not isinstance(name, str) or name not in classes:
+        found_class = self.operators.get(name) if isinstance(name, str) else None
+        if found_class is None or not isinstance(found_class.stage, str):
+            classes = [key for key, cls in self.operators.items() if isinstance(cls.stage, str)]
             subject = f"{where}: there" if where else "There"
             raise BadParameter(
                 f"{subject} is no {self.operator_noun} “{shorten(name)}”."
                 f"{suggest_name(str(name), classes)}"
             )
-        return classes[name]
+        return found_class
 
     def read_file(self, file: Path, fields: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the key and the fields of each TOML row.

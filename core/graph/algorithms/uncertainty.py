@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from core.graph.algorithms.simple_graph import SimpleGraph
-from core.graph.kernels import least_path_sums
 
 
 def uncertainty(links: SimpleGraph, target: int) -> np.ndarray:
@@ -36,6 +35,8 @@ def uncertainty(links: SimpleGraph, target: int) -> np.ndarray:
     >>> uncertainty(simple_graph(toy), 3).round(3).tolist()
     [2.773, 2.485, 1.386, 0.0, 3.466]
     """
+    from core.graph.kernels import least_path_sums  # imported here because it loads numba
+
     return least_path_sums(
         target, np.log1p(links.degrees(np.arange(len(links)))), links.indptr, links.neighbour_ids
     )

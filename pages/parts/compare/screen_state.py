@@ -172,7 +172,7 @@ def apply_link(link: Permalink) -> None:
     `shown_link` is set last, because it marks the link as applied: a run of the page can be
     interrupted before.
     """
-    _fill_session(link)
+    _fill_session(link, known_question(link.question))
     del session.case
     if not link.question.strip():
         del session.job
@@ -183,12 +183,12 @@ def apply_link(link: Permalink) -> None:
     session.shown_link = link
 
 
-def _fill_session(link: Permalink) -> None:
+def _fill_session(link: Permalink, known: Question | None) -> None:
     """Copy the contents of a link into the session.
 
-    Entities and known answers that the link lacks are those of the question in its set.
+    Entities and correct answers that the link lacks are those of the known question.
     """
-    set_question = known_question(link.question) or Question(link.question)
+    set_question = known or Question(link.question)
     session.question = link.question
     session.entities = list(link.entities or set_question.entities)
     session.answers = list(link.answers or set_question.answers)
@@ -208,13 +208,22 @@ def show_case(case: Case, model: bool = True) -> None:
     If `model` is False, no language model answers when it is asked again.
     """
     link = case_link(case)
-    _fill_session(link)
+    _fill_session(link, _case_question(case))
     session.model = model and link.model
     session.submitted, session.applied_bar_state = False, bar_state()
     session.case = case
     del session.job
     engine().stop_waiting(waiter("compare").id)
     session.shown_link = link
+
+
+def _case_question(case: Case) -> Question | None:
+    """Return the question of a case. None if the case cannot be read, which is shown later."""
+    try:
+        comparison = Session.case_shown.get_or_compute(case.id, lambda: _case_comparison(case))
+    except HopscopeError:
+        return None
+    return comparison.ask.question
 
 
 def open_case(case: Case) -> None:

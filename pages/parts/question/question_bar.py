@@ -126,8 +126,8 @@ def _draw_sets() -> None:
         persist_state="session",
         format_func=titles.__getitem__,
     )
-    questions = result_of(lambda: source.questions(set_name))
-    if questions is None:
+    # A set may be large, so it is read once the box is open.
+    if session.examples_open and result_of(lambda: source.questions(set_name)) is None:
         return
     button(
         tr("Random question"),
@@ -142,7 +142,8 @@ def _draw_sets() -> None:
         placeholder=tr("words of the question, a name …"),
         live=True,
     ).strip()
-    if not words:
+    questions = result_of(lambda: source.questions(set_name)) if words else None
+    if questions is None:
         return
     matches = [question for question in questions if contains_words(question.text, words)]
     st.caption(
