@@ -24,6 +24,7 @@ from pages.parts.build.line_drawing import line_data
 from pages.parts.build.outcomes import block_outcomes
 from pages.parts.methods.advice import advice_data, compare_question
 from pages.parts.methods.chooser import chooser
+from pages.parts.methods.facets import reads_no_source
 from pages.parts.question.permalink import MAX_COMPARE_LANES
 from pages.parts.shared.actions import button, result_of, shown_errors
 from pages.parts.shared.sentences import caption
@@ -46,14 +47,8 @@ def runnable_methods(catalogue: Mapping[str, Method]) -> dict[str, Method]:
     return {
         id: method
         for id, method in catalogue.items()
-        if method.is_for(source) or _needs_no_graph(method)
+        if method.is_for(source) or reads_no_source(method)
     }
-
-
-def _needs_no_graph(method: Method) -> bool:
-    """Return whether a method reads neither a graph nor a corpus."""
-    stages = {operator.stage for operator in method.line.parts()}
-    return not method.only_on and stages.isdisjoint(("graph", "extract", "retrieve", "refine"))
 
 
 def restore_lanes() -> None:
