@@ -21,9 +21,9 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 GRAPH_TABS = [
-    tr(":material/hub: Walk"),
-    tr(":material/bar_chart: Shape"),
-    tr(":material/add: Add"),
+    tr("Walk"),
+    tr("Shape"),
+    tr("Add"),
 ]
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from core.errors import StoreError, split_command
+import streamlit as st
+
+from core.errors import StoreError, UnknownMethod, split_command
 from core.evaluation.runs.measured_seconds import mean_search_seconds
 from core.methods.catalogue import Method
 from core.methods.model_needs import missing_models
 from core.sources import CorpusSource, GraphSource
 from pages.parts.methods.facets import facet_choices, method_facets
 from pages.parts.methods.groups import paper_title
+from pages.parts.shared.actions import button
 from pages.parts.shared.scripts import component
 from pages.parts.shared.session import page_source, store
+from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 # Hopscope's picks: the methods compared at first, and the best ones that need less or no AI.
@@ -73,6 +78,19 @@ def chooser_data(catalogue: Mapping[str, Method], models, answering: bool) -> di
             }
         )
     return {"facets": facet_choices(row["facets"] for row in rows), "rows": rows}
+
+
+def draw_alternatives(
+    error: UnknownMethod, catalogue: Mapping[str, Method], use: Callable[[str], None]
+) -> None:
+    """Draw a button for each of the methods nearest to an unknown name.
+
+    `use` is called with the id of the clicked method.
+    """
+    with st.container(horizontal=True):
+        for method in map(catalogue.__getitem__, error.alternatives):
+            label = " · ".join(filter(None, (tr(method.label), method.secondary_name)))
+            button(plain(label), partial(use, method.id), key=f"use-{error.name}-{method.id}")
 
 
 def _sentence(method: Method, base: Method | None) -> str:

@@ -237,13 +237,29 @@ def _draw_form() -> ServerForm:
         )
     return ServerForm(
         name=name.strip(),
-        url=url.strip().rstrip("/"),
+        url=complete_address(url),
         model=model.strip(),
         variable=variable.strip(),
         key=key.strip(),
         kind=kind or "chat",
         roles=tuple(roles),
     )
+
+
+def complete_address(typed: str) -> str:
+    """Return the address of a server, with a scheme if none was typed.
+
+    A host with a dot that is no number is elsewhere and is asked by https, others by http.
+
+    >>> complete_address(" localhost:8000/v1/"), complete_address("api.example.com/v1")
+    ('http://localhost:8000/v1', 'https://api.example.com/v1')
+    """
+    address = typed.strip().rstrip("/")
+    if not address or "://" in address:
+        return address
+    host = address.partition("/")[0].rpartition(":")[0] or address.partition("/")[0]
+    is_elsewhere = "." in host and not re.fullmatch(r"[\d.]+|.*\.local", host)
+    return f"{'https' if is_elsewhere else 'http'}://{address}"
 
 
 def _draw_field(label: str, key: str, example: str, width: int, help_text: str) -> str:
@@ -314,7 +330,7 @@ def _draw_listed_models() -> None:
     Nothing is drawn if the address in the form has changed since.
     """
     url, models = session.server_models
-    if url and url == Session.server_url.value.strip().rstrip("/"):
+    if url and url == complete_address(Session.server_url.value):
         if not models:
             caption("The server has no model loaded.")
             return

@@ -11,11 +11,6 @@ pytestmark = pytest.mark.usefixtures("browser")
 ADDRESS = "/?llm=0&lane=lego-1&q=which+person+directed+the+movie+Inception"
 
 
-def opened(app, **size):
-    page = open_page(app + ADDRESS, **size)
-    return page
-
-
 def open_chooser(page) -> None:
     page.locator(".lane[data-status=done]").first.wait_for(timeout=120_000)
     page.locator("text=Add method >> visible=true").first.click()
@@ -29,7 +24,7 @@ def first_ids(page, count: int) -> list[str]:
 
 
 def test_best_matches_first_and_facets_narrow_the_list(app):
-    with opened(app) as page:
+    with open_page(app + ADDRESS) as page:
         open_chooser(page)
         assert first_ids(page, 4) == ["chain-ranking", "lego-12", "lego-14", "lego-1"]
         search = page.get_by_role("searchbox", name="Search methods")
@@ -60,7 +55,7 @@ def test_best_matches_first_and_facets_narrow_the_list(app):
 
 
 def test_a_method_is_added_by_keys_alone(app):
-    with opened(app) as page:
+    with open_page(app + ADDRESS) as page:
         open_chooser(page)
         page.keyboard.type("shortest")
         page.keyboard.press("ArrowDown")
@@ -81,7 +76,7 @@ def test_a_method_is_added_by_keys_alone(app):
 
 @pytest.mark.parametrize("width", [390, 800, 1920])
 def test_nothing_of_the_chooser_is_wider_than_its_dialog(app, width):
-    with opened(app, width=width) as page:
+    with open_page(app + ADDRESS, width=width) as page:
         open_chooser(page)
         dialog = page.get_by_role("dialog").bounding_box()
         for part in (".facets", ".search", ".list", ".row >> nth=0"):

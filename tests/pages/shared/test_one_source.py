@@ -1,0 +1,99 @@
+"""One choice of a graph or documents, which all pages read."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.graph.building.build import build
+from core.io.home import ROOT
+from core.sources import CorpusSource, GraphSource
+from pages.parts.shared.session import DEFAULT_CORPUS
+from pages.parts.shared.session_state import DEFAULT_SOURCE
+from tests.pages.texts.texts_kit import make
+
+PAGES = ("compare", "build", "texts", "graphs", "indexes", "evaluate", "cases", "models")
+BOATS, SMALL = GraphSource("boats"), CorpusSource("small")
+
+
+@pytest.fixture(autouse=True)
+def home(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    build([("Ann", "owns", "The Tern")], tmp_path / "graphs" / "boats", "boats", "both")
+    make("small")
+    return tmp_path
+
+
+def opened(page: str = "compare", **query: str) -> AppTest:
+    """A page of the app, gone to with this address."""
+    at = AppTest.from_file(str(ROOT / "main.py"), default_timeout=120).run()
+    for key, value in query.items():
+        at.query_params[key] = value
+    return go(at, page)
+
+
+def go(at: AppTest, page: str) -> AppTest:
+    at.switch_page(f"pages/{page}.py")
+    at.run()
+    assert not at.exception, page
+    return at
+
+
+def chosen(at: AppTest):
+    box = at.sidebar.selectbox(key="source")
+    assert box.value == at.session_state["source"]
+    return box.value
+
+
+@pytest.mark.parametrize("source", [BOATS, SMALL])
+def test_a_source_chosen_once_is_read_on_all_pages(source):
+    at = opened("models")
+    at.sidebar.selectbox(key="source").set_value(source).run()
+    for page in PAGES:
+        at = go(at, page)
+        assert chosen(at) == source, page
+        assert [box.key for box in at.selectbox if box.label == "Graph or documents"] == ["source"]
+        picks = [button.key for button in at.button if (button.key or "").startswith("pick-")]
+        shows_other_kind = page in (("graphs", "indexes") if source.is_corpus else ("texts",))
+        assert bool(picks) == shows_other_kind, page
+
+
+def test_documents_picked_on_texts_are_those_of_all_pages():
+    at = go(opened("compare"), "texts")
+    assert chosen(at) == DEFAULT_SOURCE  # a look at Texts changes no choice
+    assert "WikiMovies" in at.main.info[0].value
+    at.button(key="pick-small").click().run()
+    assert chosen(at) == SMALL and not at.main.info
+    for page in ("compare", "evaluate", "build", "texts"):
+        assert chosen(go(at, page)) == SMALL
+    at = go(at, "graphs")
+    at.button(key="pick-boats").click().run()
+    assert chosen(at) == BOATS and [metric.value for metric in at.metric] == ["2", "1", "1"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("source", [BOATS, SMALL])
+def test_an_address_names_the_source_of_any_page(page, source):
+    assert chosen(opened(page, **source.parameters)) == source
+
+
+@pytest.mark.parametrize("page", ["texts", "graphs", "indexes", "compare"])
+def test_a_source_that_is_not_here_is_said(page):
+    kind = "corpus" if page == "texts" else "graph"
+    at = opened(page, **{kind: "elsewhere"})
+    assert [("elsewhere" in warning.value) for warning in at.main.warning] == [True]
+    assert at.sidebar.selectbox(key="source").value is None
+
+
+def test_a_session_that_begins_on_texts_begins_with_documents():
+    def choice() -> None:
+        import streamlit as st
+
+        from pages.parts.shared.session import chosen_source
+
+        st.session_state["chosen"] = chosen_source()
+
+    for page, source in (("texts", DEFAULT_CORPUS), ("compare", DEFAULT_SOURCE)):
+        at = AppTest.from_function(choice)
+        at.session_state["page"] = page
+        assert at.run().session_state["chosen"] == source
