@@ -6,19 +6,23 @@ from collections import defaultdict
 from functools import lru_cache
 from statistics import fmean
 
-from core.errors import HopscopeError
-from core.evaluation.runs.store import Run, Store
+from core.errors import HopscopeError, StoreError
+from core.evaluation.runs.store import Store
 from core.sources import AnswerSource
 
 
 def mean_search_seconds(store: Store, source: AnswerSource) -> dict[str, float]:
     """Return the mean seconds per question before the answer, by the text of a method's line.
 
-    Evaluations of several sources are left out, and so are results read from files, failed
-    questions, and evaluations that cannot be read.
+    Evaluations of several sources are left out, and so are results read from files and failed
+    questions. The result is empty if the evaluations cannot be read.
     """
     seconds_by_line: dict[str, list[float]] = defaultdict(list)
-    for run in store.runs():
+    try:
+        runs = store.runs()
+    except StoreError:
+        return {}
+    for run in runs:
         if {name for name, _ in run.spec["graphs"]} != {source.saved_name}:
             continue
         for line, seconds in _run_seconds(store, run.id, run.done):
@@ -30,7 +34,7 @@ def mean_search_seconds(store: Store, source: AnswerSource) -> dict[str, float]:
 def _run_seconds(store: Store, number: int, done: int) -> tuple[tuple[str, float], ...]:
     """Return the line and the seconds of each row. The number of rows is a cache key."""
     try:
-        run: Run = store.run(number)
+        run = store.run(number)
         rows = store.rows(number)
     except HopscopeError:
         return ()

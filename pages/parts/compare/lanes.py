@@ -16,6 +16,7 @@ from core.engine import MethodComparison
 from core.errors import HopscopeError, UnknownMethod
 from core.lines.difference import change_words
 from core.methods.catalogue import Method, find_method, method_for_source
+from core.methods.facets import reads_no_source
 from core.methods.model_needs import missing_models
 from core.operators.base import Line
 from core.runtime.jobs import JOB_DONE
@@ -25,7 +26,6 @@ from pages.parts.build.line_drawing import line_data
 from pages.parts.build.outcomes import block_outcomes
 from pages.parts.methods.advice import advice_data, compare_question
 from pages.parts.methods.chooser import chooser, draw_alternatives
-from pages.parts.methods.facets import reads_no_source
 from pages.parts.question.permalink import MAX_COMPARE_LANES
 from pages.parts.shared.actions import button, result_of, shown_errors
 from pages.parts.shared.sentences import caption

@@ -8,27 +8,17 @@ from typing import Any
 
 import streamlit as st
 
-from core.errors import StoreError, UnknownMethod, split_command
+from core.errors import UnknownMethod, split_command
 from core.evaluation.runs.measured_seconds import mean_search_seconds
 from core.methods.catalogue import Method
+from core.methods.facets import PICKS
 from core.methods.model_needs import missing_models
-from core.sources import CorpusSource, GraphSource
 from pages.parts.methods.facets import facet_choices, method_facets
-from pages.parts.methods.groups import paper_title
 from pages.parts.shared.actions import button
 from pages.parts.shared.scripts import component
 from pages.parts.shared.session import page_source, store
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
-
-# Hopscope's picks: the methods compared at first, and the best ones that need less or no AI.
-PICKS = (
-    *reversed(GraphSource.default_lanes),
-    "lego-1",
-    *CorpusSource.default_lanes,
-    "hybrid",
-    "bm25-passages",
-)
 
 
 def chooser(
@@ -55,10 +45,11 @@ def chooser(
 def chooser_data(catalogue: Mapping[str, Method], models, answering: bool) -> dict[str, Any]:
     """Return the facets and the rows of the chooser, the picks first."""
     picks = {id: catalogue[id] for id in PICKS if id in catalogue}
-    seconds_by_line = _measured_seconds()
+    seconds_by_line = mean_search_seconds(store(), page_source())
     rows = []
     for method in (picks | dict(catalogue)).values():
         base = catalogue.get(method.base)
+        facets = method_facets(method, models)
         rows.append(
             {
                 "id": method.id,
@@ -66,7 +57,7 @@ def chooser_data(catalogue: Mapping[str, Method], models, answering: bool) -> di
                 "number": method.secondary_name,
                 "sentence": _sentence(method, base),
                 "line": method.line.words(),
-                "paper": f"{method.paper} {paper_title(method)}",
+                "paper": " ".join((method.paper, *facets["paper"])),
                 "seconds": _seconds_text(seconds_by_line.get(repr(method.line))),
                 "needs": " ".join(
                     split_command(sentence)[0]
@@ -74,7 +65,7 @@ def chooser_data(catalogue: Mapping[str, Method], models, answering: bool) -> di
                 ),
                 "changes": base is not None and method.id not in picks,
                 "pick": method.id in picks,
-                "facets": method_facets(method, models),
+                "facets": facets,
             }
         )
     return {"facets": facet_choices(row["facets"] for row in rows), "rows": rows}
@@ -102,18 +93,6 @@ def _sentence(method: Method, base: Method | None) -> str:
     return words
 
 
-def _measured_seconds() -> dict[str, float]:
-    """Return the seconds of methods on the page's source; none if evaluations cannot be read."""
-    try:
-        return mean_search_seconds(store(), page_source())
-    except StoreError:
-        return {}
-
-
 def _seconds_text(seconds: float | None) -> str:
-    """Return the measured seconds, without what cannot be told from zero."""
-    if seconds is None:
-        return ""
-    if seconds < 0.01:
-        return tr("under 0.01 s here")
-    return tr("{seconds} s here", seconds=f"{seconds:.2g}" if seconds < 10 else f"{seconds:.0f}")
+    """Return the measured seconds; empty if there are none."""
+    return "" if seconds is None else tr("{seconds:.2f} s here", seconds=seconds)

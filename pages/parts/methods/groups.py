@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.methods.catalogue import OWN_GROUP, RETRIEVERS_GROUP, RUNS_GROUP, Method
+from core.methods.catalogue import OWN_GROUP, Method
 from core.sharing import shared
 from pages.parts.shared.wording import tr
 
 HEADING_PREFIX = "# "  # prefix of the options that are headings; no id begins with it
-# Papers by which methods are found, as `Method.paper` names them; the first that it names counts.
-PAPERS = (
-    "LEGO-GraphRAG v1",
-    "LEGO-GraphRAG",
-    "Walk&Retrieve",
-    "In-depth Analysis of Graph-based RAG",
-    "FastInsight",
-    "Hopscope",
-    "LightRAG",
-    "HippoRAG",
-)
 
 
 def saved_heading() -> str:
@@ -36,15 +25,6 @@ def methods_by_group(catalogue: Mapping[str, Method]) -> dict[str, list[Method]]
             title = saved_heading()
         groups.setdefault(title, []).append(method)
     return groups
-
-
-def paper_title(method: Method) -> str:
-    """Return the paper of a method in `PAPERS`, or what else it comes from."""
-    if method.group == OWN_GROUP:
-        return saved_heading()
-    if method.group in (RETRIEVERS_GROUP, RUNS_GROUP):
-        return tr(method.group)
-    return next((paper for paper in PAPERS if paper in method.paper), tr("Others"))
 
 
 def method_options(catalogue: Mapping[str, Method]) -> dict[str, str]:

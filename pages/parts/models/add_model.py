@@ -22,7 +22,7 @@ from core.models.api_keys import (
 from core.models.chat.openai import OpenAIChat
 from core.models.declarations import ROLE_KINDS, own_file
 from core.models.discovery import SERVER_PORTS, FoundServer, find_servers, guess_kind, list_models
-from core.models.hosts import check_host
+from core.models.hosts import check_host, complete_address
 from core.sharing import check_administrator
 from pages.parts.models.roles import ROLE_TITLES
 from pages.parts.models.server_abilities import begin_measure
@@ -244,22 +244,6 @@ def _draw_form() -> ServerForm:
         kind=kind or "chat",
         roles=tuple(roles),
     )
-
-
-def complete_address(typed: str) -> str:
-    """Return the address of a server, with a scheme if none was typed.
-
-    A host with a dot that is no number is elsewhere and is asked by https, others by http.
-
-    >>> complete_address(" localhost:8000/v1/"), complete_address("api.example.com/v1")
-    ('http://localhost:8000/v1', 'https://api.example.com/v1')
-    """
-    address = typed.strip().rstrip("/")
-    if not address or "://" in address:
-        return address
-    host = address.partition("/")[0].rpartition(":")[0] or address.partition("/")[0]
-    is_elsewhere = "." in host and not re.fullmatch(r"[\d.]+|.*\.local", host)
-    return f"{'https' if is_elsewhere else 'http'}://{address}"
 
 
 def _draw_field(label: str, key: str, example: str, width: int, help_text: str) -> str:

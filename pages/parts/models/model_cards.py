@@ -107,14 +107,10 @@ def _facts(info: ModelInfo) -> list[str]:
         facts.append(tr("asked without {refuses} (not accepted)", refuses=", ".join(info.refuses)))
     price = engine().models.price(info.name)
     if price is not None and price[1].is_known:
-        facts.append(
-            tr(
-                "{read:g} and {written:g} {currency} a million tokens in and out",
-                read=price[1].read,
-                written=price[1].written,
-                currency=price[1].currency,
-            )
+        words = tr(
+            "{read:g} and {written:g} {currency} a million tokens in and out", **vars(price[1])
         )
+        facts.append(words)
     if info.figures:
         facts.append(info.figures)
     return facts

@@ -10,15 +10,15 @@ from core.evaluation.metrics.outcome import OperatorCost, Outcome
 from core.evaluation.runs.measured_seconds import mean_search_seconds
 from core.evaluation.runs.store import Run, StoredRow
 from core.methods.catalogue import OWN_GROUP, Method, catalogue
+from core.methods.facets import PAPERS, PICKS, ai_need, source_kinds
 from core.methods.model_needs import needed_models
 from core.models.registry import Registry
 from core.operators.text import parse_line
 from core.sources import CorpusSource, GraphSource
 from core.types import Question
 from pages.parts.methods import chooser as chooser_module
-from pages.parts.methods.chooser import PICKS, chooser_data
-from pages.parts.methods.facets import ai_need, source_kinds
-from pages.parts.methods.groups import PAPERS, paper_title
+from pages.parts.methods.chooser import chooser_data
+from pages.parts.methods.facets import paper_title
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def known():
 @pytest.fixture()
 def data(known, monkeypatch):
     monkeypatch.setattr(
-        chooser_module, "_measured_seconds", lambda: {repr(known["lego-1"].line): 0.25}
+        chooser_module, "mean_search_seconds", lambda *_: {repr(known["lego-1"].line): 0.25}
     )
     return chooser_data(known, Registry(), answering=False)
 
@@ -91,7 +91,7 @@ def test_every_value_offered_is_of_a_method_and_none_is_of_all(data):
 
 
 def test_methods_of_one_kind_have_no_facet_of_the_source(known, monkeypatch):
-    monkeypatch.setattr(chooser_module, "_measured_seconds", dict)
+    monkeypatch.setattr(chooser_module, "mean_search_seconds", lambda *_: {})
     graph = {id: one for id, one in known.items() if "graph" in source_kinds(one)}
     names = [facet["name"] for facet in chooser_data(graph, Registry(), answering=False)["facets"]]
     assert names == ["ai", "paper"]

@@ -14,8 +14,9 @@ from core.io.home import ROOT, models_folder
 from core.models.api_keys import saved_key
 from core.models.declarations import own_file
 from core.models.discovery import FoundServer
+from core.models.hosts import complete_address
 from pages.parts.models import add_model
-from pages.parts.models.add_model import ServerForm, check_form, complete_address
+from pages.parts.models.add_model import ServerForm, check_form
 from pages.parts.models.roles import ROLE_CARDS
 from pages.parts.shared.session import engine
 from tests.core.models.chat.test_profile import WordServer
