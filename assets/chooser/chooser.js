@@ -29,8 +29,7 @@ function row(entry, current, choose) {
 
 class Chooser {
   constructor(root) {
-    this.root = root;
-    this.taken = {};
+    Object.assign(this, { root, taken: {} }); // taken: the chosen value of each facet
     this.search = Object.assign(el("input", "search"), { type: "search", ariaLabel: tr("Search methods"), autocomplete: "off" });
     this.search.placeholder = tr("Search: beam, PageRank, No. 12, language model …");
     this.facets = el("div", "facets");
@@ -69,7 +68,7 @@ class Chooser {
   }
 
   facet({ name, title, values }, matches) {
-    const box = el("div", "facet", el("h4", "", title));
+    const box = Object.assign(el("div", "facet", el("h4", "", title)), { role: "group", ariaLabel: title });
     for (const [id, label] of values) {
       const value = button("value", label, "", () => ((this.taken[name] = this.taken[name] === id ? "" : id), this.draw()));
       value.append(el("span", "count", String(matches.filter(({ entry }) => entry.facets[name].includes(id)).length)));
