@@ -47,7 +47,7 @@ class UnknownEntity(HopscopeError):
 
 
 class UnknownMethod(BadParameter):
-    """A name of no method.
+    """A name that no method has.
 
     Attributes
     ----------

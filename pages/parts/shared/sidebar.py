@@ -64,6 +64,8 @@ def _draw_source_choice() -> None:
         listed_sources.insert(listed_sources.index(dataset) + 1, current)
     if current in titles:
         session.source = current
+    elif current == source_in(st.query_params):
+        del session.source  # It is no option; the address goes on naming it.
     st.selectbox(
         tr("Graph or documents"),
         listed_sources,

@@ -13,30 +13,39 @@ from pages.parts.shared.session_state import DEFAULT_SOURCE
 from tests.pages.texts.texts_kit import make
 
 PAGES = ("compare", "build", "texts", "graphs", "indexes", "evaluate", "cases", "models")
-BOATS, SMALL = GraphSource("boats"), CorpusSource("small")
+TOWNS = GraphSource("towns")
+BOATS = GraphSource("boats")
+SMALL = CorpusSource("small")
 
 
 @pytest.fixture(autouse=True)
 def home(monkeypatch, tmp_path):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    build([("Ann", "owns", "The Tern")], tmp_path / "graphs" / "boats", "boats", "both")
+    for name in ("boats", "towns"):
+        build([("Ann", "owns", "The Tern")], tmp_path / "graphs" / name, name, "both")
     make("small")
     return tmp_path
 
 
 def opened(page: str = "compare", **query: str) -> AppTest:
-    """A page of the app, gone to with this address."""
-    at = AppTest.from_file(str(ROOT / "main.py"), default_timeout=120).run()
-    for key, value in query.items():
-        at.query_params[key] = value
-    return go(at, page)
+    """A page of the app: Compare at once, another one from Compare with a graph of towns."""
+    at = AppTest.from_file(str(ROOT / "main.py"), default_timeout=120)
+    at.query_params.update(query if page == "compare" and query else TOWNS.parameters)
+    at.run()
+    return at if page == "compare" else go(at, page, **query)
 
 
-def go(at: AppTest, page: str) -> AppTest:
+def go(at: AppTest, page: str, **query: str) -> AppTest:
+    at.query_params.clear()
+    at.query_params.update(query)
     at.switch_page(f"pages/{page}.py")
     at.run()
     assert not at.exception, page
     return at
+
+
+def picks(at: AppTest) -> list[str]:
+    return [one.key for one in at.button if (one.key or "").startswith("pick-")]
 
 
 def chosen(at: AppTest):
@@ -53,17 +62,16 @@ def test_a_source_chosen_once_is_read_on_all_pages(source):
         at = go(at, page)
         assert chosen(at) == source, page
         assert [box.key for box in at.selectbox if box.label == "Graph or documents"] == ["source"]
-        picks = [button.key for button in at.button if (button.key or "").startswith("pick-")]
         shows_other_kind = page in (("graphs", "indexes") if source.is_corpus else ("texts",))
-        assert bool(picks) == shows_other_kind, page
+        assert bool(picks(at)) == shows_other_kind, page
 
 
 def test_documents_picked_on_texts_are_those_of_all_pages():
     at = go(opened("compare"), "texts")
-    assert chosen(at) == DEFAULT_SOURCE  # a look at Texts changes no choice
-    assert "WikiMovies" in at.main.info[0].value
+    assert chosen(at) == TOWNS  # a look at Texts changes no choice
+    assert "“towns”" in at.main.info[0].value
     at.button(key="pick-small").click().run()
-    assert chosen(at) == SMALL and not at.main.info
+    assert chosen(at) == SMALL and not picks(at)
     for page in ("compare", "evaluate", "build", "texts"):
         assert chosen(go(at, page)) == SMALL
     at = go(at, "graphs")
