@@ -35,11 +35,7 @@ def choose_corpus() -> str:
 
 def draw_ask_button(name: str) -> None:
     """Draw the button to Compare, where questions are asked of these documents."""
-    if button(
-        tr("Ask about it"),
-        icon="view_column",
-        help=tr("Opens Compare with these texts"),
-    ):
+    if button(tr("Ask about it"), icon="view_column", help=tr("Opens Compare with these texts")):
         st.switch_page("pages/compare.py", query_params={"corpus": name})
 
 
