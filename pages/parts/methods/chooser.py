@@ -46,7 +46,7 @@ def chooser_data(catalogue: Mapping[str, Method], models, answering: bool) -> di
     """Return the facets and the rows of the chooser, the picks first."""
     picks = {id: catalogue[id] for id in PICKS if id in catalogue}
     seconds_by_line = mean_search_seconds(store(), page_source())
-    rows = []
+    rows: list[dict[str, Any]] = []
     for method in (picks | dict(catalogue)).values():
         base = catalogue.get(method.base)
         facets = method_facets(method, models)
