@@ -35,11 +35,12 @@ def require_source(source_class: type[GraphSource | CorpusSource]) -> None:
     if not is_other_kind and not is_missing(source):
         return
     words = words_of(source_class)
-    if is_other_kind and not is_missing(source):
-        st.info(plain(words.other_kind_text.format(title=source.title)))
-    st.markdown(f"**{words.choose_text}**")
-    with st.container(horizontal=True, gap="small", key="source-picks"):
-        for choice, title in available_sources().items():
-            if isinstance(choice, source_class):
-                button(title, partial(choose_source, choice), key=f"pick-{choice.name}")
+    with st.container():  # of the whole width, also in a row of a page
+        if is_other_kind and not is_missing(source):
+            st.info(plain(words.other_kind_text.format(title=source.title)))
+        st.markdown(f"**{words.choose_text}**")
+        with st.container(horizontal=True, gap="small", key="source-picks"):
+            for choice, title in available_sources().items():
+                if isinstance(choice, source_class):
+                    button(title, partial(choose_source, choice), key=f"pick-{choice.name}")
     st.stop()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.graph.building.build import build
-from core.io.home import ROOT
 from core.sources import CorpusSource, GraphSource
 from pages.parts.shared.session import DEFAULT_CORPUS
 from pages.parts.shared.session_state import DEFAULT_SOURCE
@@ -21,6 +21,7 @@ SMALL = CorpusSource("small")
 @pytest.fixture(autouse=True)
 def home(monkeypatch, tmp_path):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    monkeypatch.setattr(st, "page_link", lambda *_, **__: None)  # There is no other page here.
     for name in ("boats", "towns"):
         build([("Ann", "owns", "The Tern")], tmp_path / "graphs" / name, name, "both")
     make("small")
@@ -29,16 +30,32 @@ def home(monkeypatch, tmp_path):
 
 def opened(page: str = "compare", **query: str) -> AppTest:
     """A page of the app: Compare at once, another one from Compare with a graph of towns."""
-    at = AppTest.from_file(str(ROOT / "main.py"), default_timeout=120)
+    at = AppTest.from_function(draw_chosen_page, default_timeout=120)
+    at.session_state["page_on_screen"] = "compare"
     at.query_params.update(query if page == "compare" and query else TOWNS.parameters)
     at.run()
     return at if page == "compare" else go(at, page, **query)
 
 
+def draw_chosen_page() -> None:
+    """Draw the sidebar and a page as main.py does, whose navigation the driver does not follow."""
+    import runpy
+
+    import streamlit as st
+
+    from core.io.home import ROOT
+    from pages.parts.shared import sidebar
+    from pages.parts.shared.session import record_page
+
+    record_page(st.session_state["page_on_screen"])
+    sidebar.sidebar()
+    runpy.run_path(str(ROOT / "pages" / f"{st.session_state['page_on_screen']}.py"))
+
+
 def go(at: AppTest, page: str, **query: str) -> AppTest:
     at.query_params.clear()
     at.query_params.update(query)
-    at.switch_page(f"pages/{page}.py")
+    at.session_state["page_on_screen"] = page
     at.run()
     assert not at.exception, page
     return at
