@@ -28,7 +28,7 @@ def choose_source(source: AnswerSource) -> None:
 def require_source(source_class: type[GraphSource | CorpusSource]) -> None:
     """End the run unless the chosen source is of this class and exists.
 
-    The sources of this class are offered instead, and the page of the chosen one.
+    The sources of this class are offered instead.
     """
     source = chosen_source()
     is_other_kind = not isinstance(source, source_class)
@@ -42,5 +42,5 @@ def require_source(source_class: type[GraphSource | CorpusSource]) -> None:
         with st.container(horizontal=True, gap="small", key="source-picks"):
             for choice, title in available_sources().items():
                 if isinstance(choice, source_class):
-                    button(title, partial(choose_source, choice), key=f"pick-{choice.name}")
+                    button(plain(title), partial(choose_source, choice), key=f"pick-{choice.name}")
     st.stop()
