@@ -81,11 +81,7 @@ def test_building_rebuilding_and_deleting(films):
     at.button(key="build-communities").click().run()
     until(at, lambda: "yes-delete-communities" in keys(at))
     file = index_folder(films) / "communities-10.npy"
-    assert (
-        file.is_file()
-        and at.metric[0].value == "1"
-        and "At most 10 entities each" in texts(at)
-    )
+    assert file.is_file() and at.metric[0].value == "1" and "At most 10 entities each" in texts(at)
     before = file.stat().st_ino
     at.button(key="rebuild-communities").click().run()
     until(at, lambda: file.stat().st_ino != before)
