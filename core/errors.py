@@ -46,6 +46,21 @@ class UnknownEntity(HopscopeError):
         super().__init__(f"{message or f'“{shorten(name)}” is not in the graph.'}{hint}")
 
 
+class UnknownMethod(BadParameter):
+    """A name that no method has.
+
+    Attributes
+    ----------
+    name : the name.
+    alternatives : ids of the nearest methods, best first.
+    """
+
+    def __init__(self, name: str, labels: dict[str, str]):
+        self.name, self.alternatives = name, tuple(labels)
+        nearest = ", ".join(f"{label} ({id})" for id, label in labels.items())
+        super().__init__(f"There is no method “{shorten(name)}”. Nearest: {nearest}.")
+
+
 class StoreError(HopscopeError):
     """A graph store that cannot be used.
 

@@ -182,7 +182,7 @@ def ask_if_submitted(lanes: list[Method], is_pressed: bool, was_cancelled: bool)
     If that fails, the error is drawn. Without a click on Ask, the finished lanes on the screen are
     passed on for reuse.
     """
-    if (is_pressed or session.submitted) and not was_cancelled:
+    if (is_pressed or session.submitted) and lanes and not was_cancelled:
         session.question_error = start_comparison(lanes, None if is_pressed else screen_to_reuse())
     # Cleared only after asking: a run that is interrupted before must not lose the question.
     session.submitted = session.only_lanes_changed = False

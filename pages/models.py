@@ -12,25 +12,27 @@ from pages.parts.models.model_trial import draw_model_trial
 from pages.parts.models.roles import choose_roles
 from pages.parts.models.saved_vectors import draw_saved_vectors
 from pages.parts.shared.people import admit
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine
+from pages.parts.shared.text import many
 from pages.parts.shared.wording import tr
 
 
 def draw_page() -> None:
     """Draw the page."""
-    st.header(tr("Models"))
-    _draw_memory()
+    st.header(tr("Models"), anchor=False)
     models_tab, trial_tab, adding_tab = st.tabs(
         [
-            tr(":material/memory: Models"),
-            tr(":material/chat: Try one"),
-            tr(":material/add: Add one"),
+            tr("Models"),
+            tr("Try one"),
+            tr("Add one"),
         ]
     )
     with models_tab:
         choose_roles()
-        draw_saved_vectors()
         draw_model_cards()
+        _draw_memory()
+        draw_saved_vectors()
     with trial_tab:
         draw_model_trial()
     with adding_tab:
@@ -48,10 +50,12 @@ def _draw_memory() -> None:
     used_bytes = psutil.Process().memory_info().rss
     free_bytes = psutil.virtual_memory().available
     n_loaded = sum(info.loaded for info in engine().models.list_models())
-    with st.container(horizontal=True, gap="large"):
-        st.metric(tr("Models loaded"), f"{n_loaded}", width="content")
-        st.metric(tr("Memory of Hopscope"), f"{used_bytes / 1e9:.1f} GB", width="content")
-        st.metric(tr("Free memory"), f"{free_bytes / 1e9:.1f} GB", width="content")
+    caption(
+        "{n_models} loaded. Hopscope uses {used:.1f} GB of memory; {free:.1f} GB are free.",
+        n_models=many(n_loaded, "model"),
+        used=used_bytes / 1e9,
+        free=free_bytes / 1e9,
+    )
 
 
 admit(draw_page)

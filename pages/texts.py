@@ -13,7 +13,6 @@ from pages.parts.texts.corpus_choice import (
     await_corpus,
     choose_corpus,
     draw_ask_button,
-    warn_missing_corpus,
 )
 from pages.parts.texts.corpus_removal import draw_remove_corpus
 from pages.parts.texts.documents import draw_documents
@@ -34,7 +33,6 @@ def draw_page() -> None:
     with top:
         name = choose_corpus()
         draw_ask_button(name)
-    warn_missing_corpus()
     # The open tab is set in the session, before the tabs are drawn. A `default` that changed with
     # the open tab would make a new widget and lose the click.
     if not session.texts_tabs:

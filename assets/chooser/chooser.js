@@ -1,45 +1,42 @@
-// The chooser of methods: a search box over grouped rows, filtered in the browser; a click or Enter chooses.
+// The chooser of methods: facets and a search box beside a list of two-line rows; a click or Enter chooses.
 //
-// data: { current, groups: [{ title, rows: [{ id, label, number, sentence, line, steps: [{ stage, title }], needs, changes }] }] }. Every name
-// is set as text.
+// data: { current, facets: [{ name, title, values: [[id, label]] }], rows: [{ id, label, number, sentence, line, paper, seconds, needs, changes,
+// pick, facets: { name: [id] } }] }, picks first. Every name is set as text.
 
-import { el } from "../board/dom.js";
+import { button, el } from "../board/dom.js";
 import { tr } from "../wording.js";
 
-function row(entry, current, choose) {
-  const button = el("button", entry.changes ? "row change" : "row");
-  button.type = "button";
-  button.dataset.id = entry.id;
-  button.words = [entry.label, entry.number, entry.sentence, entry.line, entry.group].join(" ").toLowerCase();
-  if (entry.id === current) button.setAttribute("aria-current", "true");
-  const head = el("span", "head");
-  head.append(el("b", "", entry.label), el("span", "number", entry.number));
-  if (entry.needs) head.append(el("span", "needs", tr("not installed")));
-  button.append(head, el("span", "sentence", entry.sentence), bricksOf(entry));
-  if (entry.needs) button.append(el("span", "how", entry.needs));
-  button.addEventListener("click", () => choose(entry.id));
-  return button;
+const PLACES = ["label", "number", "sentence", "line", "paper"]; // where a word may stand, the best place first
+
+// How far a row is from the typed words: 0 for its name itself, more the later they stand, Infinity where one is missing.
+function distance(entry, words) {
+  const texts = PLACES.map((place) => ` ${entry[place]} `.toLowerCase());
+  const typed = ` ${words.join(" ")}`;
+  if ([` ${entry.id} `, texts[0], texts[1]].includes(`${typed} `)) return 0;
+  if (words.length && texts.slice(0, 2).some((text) => text.startsWith(typed))) return 0.5;
+  const far = (word) => Math.min(...texts.map((text, place) => (text.includes(word) ? 2 * place + (text.includes(` ${word}`) ? 1 : 2) : Infinity)));
+  return words.reduce((sum, word) => sum + far(word), 0);
 }
 
-// The line drawn small: a brick for each step, in the colour of its stage.
-function bricksOf({ steps, line }) {
-  const drawn = el("span", "steps", ...steps.map(({ stage, title }) => el("span", `step ${stage}`, title)));
-  drawn.title = line;
+function row(entry, current, choose) {
+  const drawn = button(entry.changes ? "row change" : "row", "", "", () => choose(entry.id));
+  drawn.dataset.id = entry.id;
+  const state = entry.needs ? el("span", "needs", tr("not installed")) : el("span", "seconds", entry.seconds);
+  drawn.append(el("span", "head", el("b", "", entry.label), el("span", "number", entry.number), state), el("span", "sentence", entry.sentence));
+  Object.assign(drawn, { ariaCurrent: entry.id === current ? "true" : null, title: [entry.sentence, entry.line, entry.needs].filter(Boolean).join("\n") });
   return drawn;
 }
 
 class Chooser {
   constructor(root) {
-    this.root = root;
-    this.element = el("div", "chooser");
-    this.search = el("input", "search");
-    Object.assign(this.search, { type: "search", placeholder: tr("Search: beam, PageRank, No. 12, language model …"), autocomplete: "off" });
-    this.search.setAttribute("aria-label", tr("Search methods"));
-    this.none = el("p", "none", tr("No method matches all these words."));
+    Object.assign(this, { root, taken: {} }); // taken: the chosen value of each facet
+    this.search = Object.assign(el("input", "search"), { type: "search", ariaLabel: tr("Search methods"), autocomplete: "off" });
+    this.search.placeholder = tr("Search: beam, PageRank, No. 12, language model …");
+    this.facets = el("div", "facets");
     this.list = el("div", "list");
-    this.element.append(this.search, this.none, this.list);
+    this.element = el("div", "chooser", this.facets, el("div", "found", this.search, this.list));
     root.append(this.element);
-    this.search.addEventListener("input", () => this.filter());
+    this.search.addEventListener("input", () => this.draw());
     this.element.addEventListener("keydown", (event) => this.key(event));
   }
 
@@ -47,43 +44,47 @@ class Chooser {
     const told = JSON.stringify(data);
     this.choose = choose;
     if (told === this.told) return;
-    this.told = told;
-    this.list.replaceChildren(...(data.groups ?? []).map((group) => {
-      const section = el("section");
-      section.setAttribute("aria-label", group.title);
-      section.append(el("h4", "", group.title), ...group.rows.map((entry) => row({ ...entry, group: group.title }, data.current, (id) => this.choose(id))));
-      return section;
-    }));
-    this.filter();
-    this.list.querySelector("[aria-current]")?.scrollIntoView({ block: "center" });
+    Object.assign(this, { told, current: data.current, entries: data.rows ?? [], names: data.facets ?? [] });
+    this.draw();
+    this.list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
     this.search.focus({ preventScroll: true });
   }
 
-  rows() {
-    return [...this.list.querySelectorAll(".row:not([hidden])")];
+  draw() {
+    const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const matches = this.entries.map((entry) => ({ entry, far: distance(entry, words) })).filter(({ far }) => far < Infinity);
+    const fits = (entry, but) => this.names.every(({ name }) => name === but || !this.taken[name] || entry.facets[name].includes(this.taken[name]));
+    const pressed = this.root.activeElement?.dataset?.facet; // the focus stays on what is drawn anew
+    this.facets.replaceChildren(...this.names.map((facet) => this.facet(facet, matches.filter(({ entry }) => fits(entry, facet.name)))));
+    if (pressed) this.facets.querySelector(`[data-facet="${CSS.escape(pressed)}"]`)?.focus();
+    const found = matches.filter(({ entry }) => fits(entry)).sort((one, other) => one.far - other.far).map(({ entry }) => entry);
+    const drawn = found.map((entry) => row(entry, this.current, (id) => this.choose(id)));
+    const picks = found.filter(({ pick }) => pick).length;
+    if (!words.length && picks < found.length) drawn.splice(picks, 0, el("h4", "", tr("More methods")));
+    if (!words.length && picks) drawn.unshift(el("h4", "", tr("Hopscope's picks")));
+    this.list.replaceChildren(...(drawn.length ? drawn : [el("p", "none", tr("No method matches all of this."))]));
+    this.list.className = words.length ? "list ranked" : "list";
+    this.list.scrollTop = 0;
   }
 
-  filter() {
-    const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const section of this.list.children) {
-      let any = false;
-      for (const button of section.querySelectorAll(".row")) {
-        button.hidden = !words.every((word) => button.words.includes(word));
-        any ||= !button.hidden;
-      }
-      section.hidden = !any;
+  facet({ name, title, values }, matches) {
+    const box = Object.assign(el("div", "facet", el("h4", "", title)), { role: "group", ariaLabel: title });
+    for (const [id, label] of values) {
+      const value = button("value", label, "", () => ((this.taken[name] = this.taken[name] === id ? "" : id), this.draw()));
+      value.append(el("span", "count", String(matches.filter(({ entry }) => entry.facets[name].includes(id)).length)));
+      value.dataset.facet = `${name}-${id}`;
+      box.append(Object.assign(value, { ariaPressed: String(this.taken[name] === id) }));
     }
-    this.none.hidden = this.rows().length > 0;
-    if (words.length) this.list.scrollTop = 0;
+    return box;
   }
 
   key(event) {
-    const rows = this.rows();
+    const rows = [...this.list.querySelectorAll(".row")];
     const at = rows.indexOf(this.root.activeElement ?? document.activeElement);
     if (event.key === "ArrowDown") rows[Math.min(rows.length - 1, at + 1)]?.focus();
     else if (event.key === "ArrowUp") (at > 0 ? rows[at - 1] : this.search).focus();
     else if (event.key === "Enter" && event.target === this.search && rows.length) this.choose(rows[0].dataset.id);
-    else return;
+    else return at >= 0 && event.key.trim().length === 1 && !event.ctrlKey && !event.metaKey && this.search.focus(); // typing on searches on
     event.preventDefault();
   }
 }

@@ -10,11 +10,19 @@ import re
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from core.errors import BadInput, BadParameter, StoreError, shorten, suggest_name
+from core.errors import (
+    BadInput,
+    BadParameter,
+    StoreError,
+    UnknownMethod,
+    shorten,
+    suggest_name,
+)
 from core.io.durable_files import write_whole
 from core.io.home import home_folder
 from core.io.locks import hold_change_lock
@@ -318,8 +326,24 @@ def find_method(
             raise BadParameter(own_faults[spec])
         if spec.startswith(RETRIEVER_PREFIX):  # raises the fault of its declaration
             declarations.find_retriever(spec.removeprefix(RETRIEVER_PREFIX))
-        raise BadParameter(f"There is no method “{shorten(spec)}”.{suggest_name(spec, methods)}")
+        raise UnknownMethod(spec, {key: methods[key].label for key in nearest_ids(spec, methods)})
     return method_of_line(parse_line(spec), methods, preferred_ids)
+
+
+def nearest_ids(spec: str, methods: Mapping[str, Method], count: int = 3) -> list[str]:
+    """Return the ids of the methods whose id or name is most similar to `spec`, best first.
+
+    >>> from core.methods.catalogue import catalogue, nearest_ids
+    >>> nearest_ids("chain-rankin", catalogue())[0], nearest_ids("beam serch", catalogue())[0]
+    ('chain-ranking', 'lego-14')
+    """
+    text = shorten(spec).casefold()
+
+    def similarity(key: str) -> float:
+        names = (key, methods[key].label.casefold(), methods[key].name.casefold())
+        return max(SequenceMatcher(None, name, text).ratio() for name in names)
+
+    return sorted(methods, key=similarity, reverse=True)[:count]
 
 
 def method_for_source(

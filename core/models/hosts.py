@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit
 
@@ -72,6 +73,23 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def complete_address(typed: str) -> str:
+    """Return the address of a server, with a scheme if none was typed.
+
+    A host with a dot that is no number is elsewhere and is asked by https, others by http.
+
+    >>> from core.models.hosts import complete_address
+    >>> complete_address(" localhost:8000/v1/"), complete_address("api.example.com/v1")
+    ('http://localhost:8000/v1', 'https://api.example.com/v1')
+    """
+    address = typed.strip().rstrip("/")
+    if not address or "://" in address:
+        return address
+    host = address.partition("/")[0].rpartition(":")[0] or address.partition("/")[0]
+    is_elsewhere = "." in host and not re.fullmatch(r"[\d.]+|.*\.local", host)
+    return f"{'https' if is_elsewhere else 'http'}://{address}"
 
 
 def bypasses_proxy(url: str) -> bool:

@@ -16,7 +16,7 @@ from core.importing import Importer
 from core.importing.importer import KindName
 from core.runtime.jobs import Job
 from core.sharing import shared
-from core.sources import AnswerSource
+from core.sources import AnswerSource, CorpusSource
 from pages.parts.bringing.document_columns import choose_columns
 from pages.parts.bringing.inspection import ImportOutcome, start_import
 from pages.parts.bringing.target_corpus import NEW_CORPUS, TargetCorpus, choose_target, own_corpora
@@ -24,6 +24,7 @@ from pages.parts.bringing.uploads import ImportInput
 from pages.parts.question.set_actions import go_to_page
 from pages.parts.shared.actions import run_action, shown_errors
 from pages.parts.shared.session_state import session
+from pages.parts.shared.source_picks import choose_source
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.texts.graph_builds import start_build
@@ -97,7 +98,7 @@ def _show_corpus(corpus: Corpus) -> None:
     If it comes from another tool's index, start to build that tool's graph, which computes its
     vectors.
     """
-    session.texts_requested = corpus.name
+    choose_source(CorpusSource(corpus.name))
     for tool in opened_tools(corpus)[:1]:
         start_build(corpus, builds_of(corpus)[tool_build(tool)])
 
@@ -144,7 +145,7 @@ def _go_to_graphs(name: str) -> None:
 
     They are on the first tab of the page Texts.
     """
-    session.texts_requested = name
+    choose_source(CorpusSource(name))
     del session.texts_open, session.texts_tabs  # without an open tab, the first one opens
     del session.bring_job
     go_to_page("texts", {"corpus": name})

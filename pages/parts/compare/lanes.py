@@ -7,14 +7,16 @@ the id of a method in the catalogue, or a line (sequence of operators) in its ca
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import streamlit as st
 
 from core.diagnosis.step_outcomes import step_outcomes
 from core.engine import MethodComparison
-from core.errors import HopscopeError
+from core.errors import HopscopeError, UnknownMethod
 from core.lines.difference import change_words
 from core.methods.catalogue import Method, find_method, method_for_source
+from core.methods.facets import reads_no_source
 from core.methods.model_needs import missing_models
 from core.operators.base import Line
 from core.runtime.jobs import JOB_DONE
@@ -23,7 +25,7 @@ from pages.parts.build.component import draw_bricks
 from pages.parts.build.line_drawing import line_data
 from pages.parts.build.outcomes import block_outcomes
 from pages.parts.methods.advice import advice_data, compare_question
-from pages.parts.methods.chooser import chooser
+from pages.parts.methods.chooser import chooser, draw_alternatives
 from pages.parts.question.permalink import MAX_COMPARE_LANES
 from pages.parts.shared.actions import button, result_of, shown_errors
 from pages.parts.shared.sentences import caption
@@ -46,14 +48,8 @@ def runnable_methods(catalogue: Mapping[str, Method]) -> dict[str, Method]:
     return {
         id: method
         for id, method in catalogue.items()
-        if method.is_for(source) or _needs_no_graph(method)
+        if method.is_for(source) or reads_no_source(method)
     }
-
-
-def _needs_no_graph(method: Method) -> bool:
-    """Return whether a method reads neither a graph nor a corpus."""
-    stages = {operator.stage for operator in method.line.parts()}
-    return not method.only_on and stages.isdisjoint(("graph", "extract", "retrieve", "refine"))
 
 
 def restore_lanes() -> None:
@@ -73,13 +69,18 @@ def restore_lanes() -> None:
 def lane_methods(catalogue: Mapping[str, Method]) -> list[Method]:
     """Return the lanes' methods, for the chosen kind of source.
 
-    For a lane that cannot be read, its error is drawn, and the lane is left out.
+    For a lane that cannot be read, its error is drawn, and the lane is left out. Instead of an
+    unknown method, the nearest ones are offered.
     """
     lanes = []
-    for spec in session.lanes:
+    for index, spec in enumerate(session.lanes):
         with shown_errors():
-            method = find_method(spec, catalogue, session.lanes)
-            lanes.append(method_for_source(method, page_source(), catalogue))
+            try:
+                method = find_method(spec, catalogue, session.lanes)
+                lanes.append(method_for_source(method, page_source(), catalogue))
+            except UnknownMethod as error:
+                st.error(plain(str(error)))
+                draw_alternatives(error, catalogue, partial(_replace_lane, index))
     return lanes
 
 

@@ -37,6 +37,6 @@ def _remove(name: str) -> None:
     remove_graph(name)
     engine().drop_graph(name)
     # A deleted value would leave the old choice in the browser, so another one is set.
-    session.source = session.last_graph = DEFAULT_SOURCE
+    session.source = DEFAULT_SOURCE
     session.clear_question()
     st.query_params.clear()

@@ -76,15 +76,15 @@ def _draw_figures(indexes: list[IndexState], leftovers: list[Leftover]) -> None:
     buildable = [index for index in indexes if index.kind.build is not None]
     with st.container(horizontal=True, gap="large"):
         n_ready = sum(index.state == INDEX_READY for index in buildable)
-        text = tr("{ready} of {all}", ready=n_ready, all=len(buildable))
-        st.metric(tr("Ready"), text, width="content")
+        st.metric(tr("Ready"), f"{n_ready}", width="content")
         st.metric(tr("On disk"), size_words(sum(index.size for index in indexes)), width="content")
         if leftovers:
             size = sum(leftover.size for leftover in leftovers)
             st.metric(tr("Left over"), size_words(size), width="content")
     caption(
-        "Everything here is made once from the graph and serves every question. It can be "
-        "deleted and rebuilt."
+        "{n_optional} more are optional. A question builds what it lacks, and waits; what is built "
+        "here serves every question at once.",
+        n_optional=len(buildable) - n_ready,
     )
 
 

@@ -1,16 +1,23 @@
-"""Chooser of a method: the catalogue in groups, with a search."""
+"""Chooser of a method: facets, a search, and the catalogue with Hopscope's picks first."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from core.diagnosis.wording import capitalised
-from core.errors import split_command
+import streamlit as st
+
+from core.errors import UnknownMethod, split_command
+from core.evaluation.runs.measured_seconds import mean_search_seconds
 from core.methods.catalogue import Method
+from core.methods.facets import PICKS
 from core.methods.model_needs import missing_models
-from pages.parts.methods.groups import methods_by_group
+from pages.parts.methods.facets import facet_choices, method_facets
+from pages.parts.shared.actions import button
 from pages.parts.shared.scripts import component
+from pages.parts.shared.session import page_source, store
+from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
@@ -19,8 +26,7 @@ def chooser(
 ) -> str | None:
     """Draw the chooser, and return the id of the clicked method.
 
-    Return None without a click. Each method is drawn with its operators as small blocks, in the
-    colours of the page Build.
+    Return None without a click.
 
     Parameters
     ----------
@@ -29,32 +35,64 @@ def chooser(
     current : id of the method that is marked.
     answering : whether a language model answers; if so, its absence is reported.
     """
-    groups = [
-        {"title": title, "rows": [_row(method, models, answering) for method in methods]}
-        for title, methods in methods_by_group(catalogue).items()
-    ]
+    data = chooser_data(catalogue, models, answering)
     result = component("chooser")(
-        key=key, data={"current": current, "groups": groups}, on_choose_change=lambda: None
+        key=key, data={**data, "current": current}, on_choose_change=lambda: None
     )
     return result.choose
 
 
-def _row(method: Method, models, answering: bool) -> dict[str, Any]:
-    """Return the data of one method.
+def chooser_data(catalogue: Mapping[str, Method], models, answering: bool) -> dict[str, Any]:
+    """Return the facets and the rows of the chooser, the picks first."""
+    picks = {id: catalogue[id] for id in PICKS if id in catalogue}
+    seconds_by_line = mean_search_seconds(store(), page_source())
+    rows: list[dict[str, Any]] = []
+    for method in (picks | dict(catalogue)).values():
+        base = catalogue.get(method.base)
+        facets = method_facets(method, models)
+        rows.append(
+            {
+                "id": method.id,
+                "label": tr(method.label),
+                "number": method.secondary_name,
+                "sentence": _sentence(method, base),
+                "line": method.line.words(),
+                "paper": " ".join((method.paper, *facets["paper"])),
+                "seconds": _seconds_text(seconds_by_line.get(repr(method.line))),
+                "needs": " ".join(
+                    split_command(sentence)[0]
+                    for sentence in missing_models(method.line, models, answering)
+                ),
+                "changes": base is not None and method.id not in picks,
+                "pick": method.id in picks,
+                "facets": facets,
+            }
+        )
+    return {"facets": facet_choices(row["facets"] for row in rows), "rows": rows}
 
-    `changes` is True for a variant of another method, and `needs` tells the missing models.
+
+def draw_alternatives(
+    error: UnknownMethod, catalogue: Mapping[str, Method], use: Callable[[str], None]
+) -> None:
+    """Draw a button for each of the methods nearest to an unknown name.
+
+    `use` is called with the id of the clicked method.
     """
-    steps = [{"stage": step.stage, "title": capitalised(tr(step.title))} for step in method.line]
-    return {
-        "steps": steps,
-        "id": method.id,
-        "label": tr(method.label),
-        "number": method.secondary_name,
-        "sentence": tr(method.title) if method.title != method.label else "",
-        "line": method.line.words(),
-        "needs": " ".join(
-            split_command(sentence)[0]
-            for sentence in missing_models(method.line, models, answering)
-        ),
-        "changes": bool(method.base),
-    }
+    with st.container(horizontal=True):
+        for method in map(catalogue.__getitem__, error.alternatives):
+            label = " · ".join(filter(None, (tr(method.label), method.secondary_name)))
+            button(plain(label), partial(use, method.id), key=f"use-{error.name}-{method.id}")
+
+
+def _sentence(method: Method, base: Method | None) -> str:
+    """Return one sentence on a method, in plain words where these are short and its own."""
+    words = method.line.plain_words()
+    is_same = base is not None and base.line.plain_words() == words
+    if method.title != method.label and (method.on_documents or is_same):
+        return tr(method.title)
+    return words
+
+
+def _seconds_text(seconds: float | None) -> str:
+    """Return the measured seconds; empty if there are none."""
+    return "" if seconds is None else tr("{seconds:.2f} s here", seconds=seconds)

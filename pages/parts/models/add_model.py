@@ -22,7 +22,7 @@ from core.models.api_keys import (
 from core.models.chat.openai import OpenAIChat
 from core.models.declarations import ROLE_KINDS, own_file
 from core.models.discovery import SERVER_PORTS, FoundServer, find_servers, guess_kind, list_models
-from core.models.hosts import check_host
+from core.models.hosts import check_host, complete_address
 from core.sharing import check_administrator
 from pages.parts.models.roles import ROLE_TITLES
 from pages.parts.models.server_abilities import begin_measure
@@ -237,7 +237,7 @@ def _draw_form() -> ServerForm:
         )
     return ServerForm(
         name=name.strip(),
-        url=url.strip().rstrip("/"),
+        url=complete_address(url),
         model=model.strip(),
         variable=variable.strip(),
         key=key.strip(),
@@ -314,7 +314,7 @@ def _draw_listed_models() -> None:
     Nothing is drawn if the address in the form has changed since.
     """
     url, models = session.server_models
-    if url and url == Session.server_url.value.strip().rstrip("/"):
+    if url and url == complete_address(Session.server_url.value):
         if not models:
             caption("The server has no model loaded.")
             return

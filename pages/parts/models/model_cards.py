@@ -24,15 +24,40 @@ MODEL_KIND_HEADINGS = {
 }
 
 
+SERVER_BACKENDS = ("openai", "openai-embeddings", "rerank")
+
+
 def draw_model_cards() -> None:
-    """Draw every declared model, by kind."""
+    """Draw every declared model, folded: those on servers, those here, and those not installed.
+
+    What is not installed is open while a model is fetched.
+    """
     infos = engine().models.list_models()
-    for model_kind, title in MODEL_KIND_HEADINGS.items():
-        kind_models = [info for info in infos if info.kind == model_kind]
-        if kind_models:
-            st.subheader(title)
-        for info in kind_models:
-            _draw_card(info)
+    servers = [info for info in infos if info.backend in SERVER_BACKENDS]
+    here = [info for info in infos if info.present and info not in servers]
+    absent = [info for info in infos if not info.present and info not in servers]
+    is_fetching = any(not job.has_ended for job in map(_fetch_job, absent) if job is not None)
+    _draw_folded(tr("On this computer"), here)
+    _draw_folded(tr("Not installed"), absent, is_fetching)
+    _draw_folded(tr("Server limits and prices"), servers, bool(servers))
+
+
+def _draw_folded(title: str, infos: list[ModelInfo], is_open: bool = False) -> None:
+    """Draw the cards of some models by kind in an expander; nothing without models."""
+    if not infos:
+        return
+    with st.expander(f"{title} ({len(infos)})", expanded=is_open):
+        for model_kind, heading in MODEL_KIND_HEADINGS.items():
+            kind_models = [info for info in infos if info.kind == model_kind]
+            if kind_models:
+                st.markdown(f"**{heading}**")
+            for info in kind_models:
+                _draw_card(info)
+
+
+def _fetch_job(info: ModelInfo) -> Job | None:
+    """Return the job that downloads a model, if one was started."""
+    return engine().jobs.get(f"fetch-{info.name}")
 
 
 def _draw_card(info: ModelInfo) -> None:
@@ -47,7 +72,7 @@ def _draw_card(info: ModelInfo) -> None:
             draw_advice(info.how_to_get)
         if info.kind == "chat" and info.backend == "openai":
             draw_abilities(info)
-        job = engine().jobs.get(f"fetch-{info.name}")
+        job = _fetch_job(info)
         if job is not None:
             _draw_download(info, job)
 
@@ -56,7 +81,7 @@ def _draw_state(info: ModelInfo) -> None:
     """Draw a badge: in memory, on a server, installed, or not installed."""
     if info.loaded and info.present:
         st.badge(tr("loaded"), color="green", icon=":material/check:")
-    elif info.backend in ("openai", "openai-embeddings", "rerank") and info.present:
+    elif info.backend in SERVER_BACKENDS and info.present:
         st.badge(tr("server"), color="blue", icon=":material/dns:")
     elif info.present:
         st.badge(tr("here"), color="blue")
@@ -80,6 +105,12 @@ def _facts(info: ModelInfo) -> list[str]:
         facts.append(tr("role: {roles}", roles=", ".join(info.roles)))
     if info.refuses:
         facts.append(tr("asked without {refuses} (not accepted)", refuses=", ".join(info.refuses)))
+    price = engine().models.price(info.name)
+    if price is not None and price[1].is_known:
+        words = tr(
+            "{read:g} and {written:g} {currency} a million tokens in and out", **vars(price[1])
+        )
+        facts.append(words)
     if info.figures:
         facts.append(info.figures)
     return facts
@@ -89,7 +120,7 @@ def _draw_buttons(info: ModelInfo) -> None:
     """Draw the buttons that apply to a model, for the administrator only."""
     if not current_person().administrator:
         return
-    job = engine().jobs.get(f"fetch-{info.name}")
+    job = _fetch_job(info)
     if info.fetchable and not info.present and (job is None or job.has_ended):
         button(tr("Fetch"), partial(_fetch, info.name), key=f"fetch-{info.name}", icon="download")
     if info.loaded and info.memory_bytes:

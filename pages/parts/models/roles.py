@@ -16,6 +16,7 @@ from pages.parts.shared.actions import result_of
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session
+from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 # Title and help text of each role.
@@ -32,50 +33,75 @@ ROLE_TITLES = {
 }
 
 
-def choose_roles() -> None:
-    """Draw the choice of a model for each role.
+# The cards of the page, and their roles.
+ROLE_CARDS = {
+    tr("Writes answers"): ("answer", "choose", "judge"),
+    tr("Meaning"): ("encoder",),
+    tr("Re-ranking"): ("reranker", "cross-encoder"),
+}
 
-    Choices are saved for the next start. A role of scorers takes encoders and re-rankers too.
+
+def choose_roles() -> None:
+    """Draw a card for each kind of work, with the models used now and a button to change them.
+
+    Choices are saved for the next start.
+    """
+    columns = st.columns(len(ROLE_CARDS))
+    for column, (title, roles) in zip(columns, ROLE_CARDS.items(), strict=True):
+        with column, st.container(border=True, height="stretch", key=f"roles-{roles[0]}"):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.markdown(f"**{title}**", width="stretch")
+                if current_person().administrator:
+                    with st.popover(tr("Change"), help=tr("Change: {title}", title=title)):
+                        for role in roles:
+                            _choose_model(role)
+            _draw_models_in_use(roles)
+    if not current_person().administrator:
+        caption(
+            "Where Hopscope is shared, only the administrator chooses, fetches and removes "
+            "models. All may try them."
+        )
+
+
+def _draw_models_in_use(roles: tuple[str, ...]) -> None:
+    """Draw each model that has one of these roles, with what it does if they differ."""
+    registry = engine().models
+    tasks: dict[str, list[str]] = {}
+    for role in roles:
+        tasks.setdefault(registry.roles[role], []).append(ROLE_TITLES[role][0])
+    for name, titles in tasks.items():
+        info = registry.info(name)
+        state = ":green[●]" if info.present else ":gray[○]"
+        with st.container(gap=None):
+            st.markdown(f"{state} {plain(_short_title(info))}")
+            if len(roles) > 1:
+                st.caption(" · ".join(titles))
+            if not info.present:
+                caption("Get it below, under “Not installed”, or change it.")
+
+
+def _choose_model(role: str) -> None:
+    """Draw the choice of the model of one role.
+
+    A role of scorers takes encoders and re-rankers too.
     """
     registry = engine().models
-    may_choose = current_person().administrator
-    infos = registry.list_models()
-    with st.container(border=True):
-        st.markdown(tr("**Who does what**"))
-        with st.container(horizontal=True, gap="medium"):
-            for role, model_kind in ROLE_KINDS.items():
-                titles = {
-                    info.name: _short_title(info)
-                    for info in infos
-                    if info.kind == model_kind or (model_kind == "scorer" and info.kind != "chat")
-                }
-                label, help_text = ROLE_TITLES[role]
-                Session.role[role].value = registry.roles[role]
-                st.selectbox(
-                    label,
-                    list(titles),
-                    key=Session.role[role].name,
-                    help=help_text,
-                    on_change=partial(_save_role, role),
-                    disabled=not may_choose,
-                    width=225,
-                    format_func=titles.__getitem__,
-                )
-        if not may_choose:
-            caption(
-                "Where Hopscope is shared, only the administrator chooses, fetches and removes "
-                "models. All may try them."
-            )
-        missing_titles = [
-            ROLE_TITLES[role][0]
-            for role, name in registry.roles.items()
-            if not registry.info(name).present
-        ]
-        if missing_titles:
-            caption(
-                "{absent}: that model is not installed yet. Get it below, or choose another.",
-                absent=tr(" and ").join(missing_titles),
-            )
+    model_kind = ROLE_KINDS[role]
+    titles = {
+        info.name: _short_title(info)
+        for info in registry.list_models()
+        if info.kind == model_kind or (model_kind == "scorer" and info.kind != "chat")
+    }
+    label, help_text = ROLE_TITLES[role]
+    Session.role[role].value = registry.roles[role]
+    st.selectbox(
+        label,
+        list(titles),
+        key=Session.role[role].name,
+        help=help_text,
+        on_change=partial(_save_role, role),
+        format_func=titles.__getitem__,
+    )
 
 
 def _short_title(info: ModelInfo) -> str:

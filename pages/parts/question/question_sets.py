@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.sources import AnswerSource, GraphSource
 from pages.parts.shared.sentences import write
-from pages.parts.shared.session import chosen_source, graph_name, last_graph
+from pages.parts.shared.session import chosen_source, graph_name
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
@@ -16,14 +16,11 @@ from pages.parts.shared.wording import tr
 def question_set_source() -> AnswerSource:
     """Return the graph or corpus whose sets are offered: the one chosen in the sidebar.
 
-    If that is the graph of a single question, it is the graph of the whole dataset instead, and if
-    it is a corpus that does not exist, the graph that was chosen last.
+    If that is the graph of a single question, it is the graph of the whole dataset instead.
     """
     source = chosen_source()
     if source.is_corpus:
-        if source.is_available:
-            return source
-        source = last_graph()
+        return source
     # The graph of a single question is called `dataset:id`.
     whole_source = GraphSource(source.name.partition(":")[0])
     return whole_source if whole_source.is_available else source

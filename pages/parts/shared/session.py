@@ -22,7 +22,7 @@ from core.evaluation.runs.store import Store, evaluations_file
 from core.io.home import save_fault
 from core.methods.catalogue import Method, catalogue
 from core.runtime.jobs import Job
-from core.sources import AnswerSource, available_sources, source_in
+from core.sources import AnswerSource, CorpusSource, available_sources, source_in
 from pages.parts.shared.actions import button, draw_command
 from pages.parts.shared.session_state import DEFAULT_SOURCE, session
 from pages.parts.shared.shutdown import register_shutdown
@@ -30,6 +30,7 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 ASKING_PAGES = ("compare", "build")  # pages that ask questions
+DEFAULT_CORPUS = CorpusSource("christmas-carol")  # the documents that are chosen at first
 ADDRESS_PAGE = "compare"  # the page whose address always names the graph or corpus
 
 
@@ -112,29 +113,25 @@ def methods() -> dict[str, Method]:
 
 
 def chosen_source() -> AnswerSource:
-    """The graph or corpus that is chosen in the sidebar."""
-    return session.source or source_in(st.query_params) or DEFAULT_SOURCE
+    """The graph or corpus that is chosen in the sidebar, for all pages.
+
+    A session that begins on the page Texts begins with documents.
+    """
+    if source := session.source or source_in(st.query_params):
+        return source
+    if session.page == "texts" and DEFAULT_CORPUS.is_available:
+        return DEFAULT_CORPUS
+    return DEFAULT_SOURCE
 
 
 def page_source() -> AnswerSource:
-    """The graph or corpus that the page uses.
-
-    A page that asks no questions uses the last chosen graph if a corpus is chosen.
-    """
-    return chosen_source() if session.page in ("", *ASKING_PAGES) else last_graph()
-
-
-def last_graph() -> AnswerSource:
-    """The chosen graph.
-
-    If a corpus is chosen now, it is the graph that was chosen before.
-    """
-    return session.last_graph if chosen_source().is_corpus else chosen_source()
+    """The graph or corpus that the page uses: the chosen one."""
+    return chosen_source()
 
 
 def graph_name() -> str:
-    """The name of `last_graph`."""
-    return last_graph().name
+    """The name of the chosen graph."""
+    return chosen_source().name
 
 
 def stop_if_missing(source: AnswerSource) -> None:
@@ -161,7 +158,7 @@ def chosen_graph() -> Any:
     If that fails, the error is shown and the run ends.
     """
     name = graph_name()
-    stop_if_missing(last_graph())
+    stop_if_missing(chosen_source())
     is_closed = not engine().is_open(name)  # perhaps after it was opened: removed or built again
     job = engine().jobs.run(f"open-{name}", lambda job: engine().graph(name, job), again=is_closed)
     if not job.wait(0.2):  # Progress of a shorter job would only flash.

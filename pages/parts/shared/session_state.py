@@ -171,12 +171,12 @@ class Session:
     arrived_by_navigation: SessionKey[bool] = SessionKey(False)
     # The error of a button's action; drawn once, above the page.
     action_error: SessionKey[str] = SessionKey("")
-    # The graph or corpus chosen in the sidebar; set there, and by `choose`.
+    # The graph or corpus chosen in the sidebar, which all pages read.
     source: WidgetKey[AnswerSource | None] = WidgetKey(None)
-    # The graph or corpus that an address names; the sidebar chooses it in the next run.
+    # The graph or corpus that an address or a button names; the sidebar chooses it in the next run.
     source_wanted: SessionKey[AnswerSource | None] = SessionKey(None)
-    # The graph chosen last, for pages that show no documents; set by the sidebar.
-    last_graph: SessionKey[AnswerSource] = SessionKey(DEFAULT_SOURCE)
+    # The graph or corpus in the address when the sidebar was drawn last.
+    source_in_address: SessionKey[AnswerSource | None] = SessionKey(None)
 
     # The language chosen for a corpus or graph, by the corpus or graph.
     language: SessionKeyFamily[str] = SessionKeyFamily("")
@@ -322,14 +322,6 @@ class Session:
     search_saved: SessionKey[tuple[str, str]] = SessionKey(("", ""))
 
     # Texts
-    # The corpus on the page; set by an address, the sidebar, or files that were read.
-    texts_corpus: WidgetKey[str] = WidgetKey("")
-    # The corpus that the next run shows; set when files were read.
-    texts_requested: SessionKey[str] = SessionKey("")
-    # The choice in the sidebar when the page was drawn last.
-    texts_last_source: SessionKey[AnswerSource | None] = SessionKey(None)
-    # A corpus named by an address that does not exist; shown once.
-    texts_unknown_corpus: SessionKey[str] = SessionKey("")
     # The open tab.
     texts_tabs: WidgetKey[str] = WidgetKey("")
     # The tab that was open when the page was drawn last, for the next visit.

@@ -8,7 +8,7 @@ from core.corpus import open_corpus
 from core.corpus.catalogue import damaged_corpora
 from core.io.home import save_fault
 from core.methods.catalogue import own_file_faults
-from core.sources import GraphSource, available_sources
+from core.sources import GraphSource, available_sources, source_in
 from pages.parts.shared.actions import result_of
 from pages.parts.shared.people import draw_visitor
 from pages.parts.shared.sentences import caption
@@ -18,14 +18,11 @@ from pages.parts.shared.session import (
     chosen_source,
     engine,
     is_missing,
-    last_graph,
 )
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.source_words import words_of
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
-
-TRIPLE_PAGES = ("graphs", "indexes")  # pages that show a graph even if a corpus is chosen
 
 
 def sidebar() -> None:
@@ -56,6 +53,7 @@ def sidebar() -> None:
 
 def _draw_source_choice() -> None:
     """Draw the choice of graph or corpus, and its size."""
+    _read_address()
     if session.source_wanted is not None:  # A widget's value must be set before it is drawn.
         session.source = Session.source_wanted.take()
     titles, current = available_sources(), chosen_source()
@@ -64,12 +62,16 @@ def _draw_source_choice() -> None:
         titles[current] = current.title
         dataset = GraphSource(current.name.partition(":")[0])
         listed_sources.insert(listed_sources.index(dataset) + 1, current)
+    if current in titles:
+        session.source = current
+    elif current == source_in(st.query_params):
+        del session.source  # It is no option; the address goes on naming it.
     st.selectbox(
         tr("Graph or documents"),
         listed_sources,
         # A chosen graph or corpus that does not exist is not replaced by another one, of which the
         # question would be asked.
-        index=listed_sources.index(current) if current in titles else None,
+        index=0 if current in titles else None,
         placeholder=tr("Choose a graph or documents"),
         key=Session.source.name,
         format_func=lambda source: words_of(source).listed_title.format(title=titles[source]),
@@ -80,7 +82,6 @@ def _draw_source_choice() -> None:
     if session.source.is_corpus:
         _draw_corpus_size(session.source.name)
         return
-    session.last_graph = session.source
     job = engine().jobs.get(f"open-{session.source.name}")
     graph = job.result if job is not None else None
     if graph is not None:
@@ -93,18 +94,26 @@ def _draw_source_choice() -> None:
         st.caption(counts if graph.live is None else plain(graph.live.words))
 
 
-def _draw_corpus_size(name: str) -> None:
-    """Draw the size of the chosen corpus.
+def _read_address() -> None:
+    """Choose the graph or corpus of an address that the user went to.
 
-    On pages that show triples, also draw the name of the graph that they show instead.
+    Compare, whose address names a question too, reads its own.
     """
+    source = source_in(st.query_params) if session.page != ADDRESS_PAGE else None
+    is_new = source not in (None, session.source_in_address)
+    session.source_in_address = source
+    if is_new and source != chosen_source() and session.source_wanted is None:
+        session.source_wanted = source
+        session.clear_question()
+
+
+def _draw_corpus_size(name: str) -> None:
+    """Draw the size of the chosen corpus."""
     corpus = result_of(lambda: open_corpus(name))
     if corpus is not None:
         st.caption(
             f"{many(corpus.n_documents, 'document')} · {many(corpus.characters, 'character')}"
         )
-    if session.page in TRIPLE_PAGES:
-        caption("This page is about triples: {title}.", title=last_graph().title)
 
 
 def _clear_question() -> None:

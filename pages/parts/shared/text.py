@@ -6,11 +6,15 @@ These texts are never read as Markdown or HTML.
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
 from core.errors import split_command
 from pages.parts.shared.wording import noun, tr
 
-_MARKDOWN_CHARACTER = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$:&@^=])")
+# Without parentheses, which only mean something after the brackets of a link: labels of widgets
+# are read to the blind as they are written here.
+_MARKDOWN_CHARACTER = re.compile(r"([\\`*_{}\[\]<>#+\-.!|~$:&@^=])")
+_LIST_NUMBER = re.compile(r"^(\d+)\)")
 # These become links even if every character is escaped.
 _LINK_START = re.compile(r"(https?://|www(?=\.)|@(?=[\w-]))", re.IGNORECASE)
 _RTL_LETTERS = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"  # letters of right-to-left scripts
@@ -28,7 +32,8 @@ def plain(text: str) -> str:
     one_line = " ".join(split_command(str(text))[0].split())
     if (first := _LETTER.search(one_line)) is not None and first[0].isascii():
         one_line = _RTL_WORDS.sub("\u2068\\g<0>\u2069", one_line)
-    return _MARKDOWN_CHARACTER.sub(r"\\\1", _LINK_START.sub(rf"\1{_JOINER}", one_line))
+    escaped = _MARKDOWN_CHARACTER.sub(r"\\\1", _LINK_START.sub(rf"\1{_JOINER}", one_line))
+    return _LIST_NUMBER.sub(r"\1\\)", escaped)
 
 
 def isolated(text: str) -> str:
@@ -37,6 +42,11 @@ def isolated(text: str) -> str:
     Inserted without isolation, such a text could change the order of the words around it.
     """
     return f"\u2068{plain(text)}\u2069" if _RTL_WORDS.search(text) else plain(text)
+
+
+def date_text(seconds: float) -> str:
+    """Return a time in seconds since 1970 as a date and an hour here: 28 Nov 2026, 00:44."""
+    return f"{datetime.fromtimestamp(seconds):%d %b %Y, %H:%M}"
 
 
 def many(count: int, what: str, plural: str = "") -> str:

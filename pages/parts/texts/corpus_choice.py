@@ -1,96 +1,42 @@
-"""Choice and facts of a corpus on the page Texts."""
+"""The chosen corpus and its facts on the page Texts."""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from core.builds.catalogue import GRAPH_KIND_WORDS, find_build
 from core.builds.shipped_data import shipped_builds
-from core.corpus import Corpus, corpora, open_corpus
+from core.corpus import Corpus, open_corpus
 from core.sources import CorpusSource
 from pages.parts.shared.actions import button
 from pages.parts.shared.address import write_address
 from pages.parts.shared.language import language_choice
 from pages.parts.shared.sentences import caption
-from pages.parts.shared.session import chosen_source, engine, show_job, was_address_entered
-from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.session import chosen_source, engine, show_job
+from pages.parts.shared.session_state import session
+from pages.parts.shared.source_picks import require_source
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-DEFAULT_CORPUS = "christmas-carol"  # the corpus that is selected at first
-
 
 def choose_corpus() -> str:
-    """Draw the choice of a corpus and return its name.
+    """Return the name of the chosen corpus.
 
-    The first of these that exists is selected: the corpus that an import just made; the corpus that
-    was just chosen in the sidebar; the one in the address, if a person entered it; the one that was
-    selected before; the default corpus; any corpus.
+    If the chosen source is a graph or does not exist, documents are offered and the run ends.
     """
-    corpora_by_name = corpora()
-    address_corpus = st.query_params.get("corpus", "")
-    source = chosen_source()
-    if session.texts_requested in corpora_by_name:
-        session.texts_corpus = Session.texts_requested.take()
-    elif (
-        source.is_corpus and source != session.texts_last_source and source.name in corpora_by_name
-    ):
-        session.texts_corpus = source.name
-    elif address_corpus in corpora_by_name and (not session.texts_corpus or was_address_entered()):
-        session.texts_corpus = address_corpus
-    if session.texts_corpus not in corpora_by_name:
-        has_default = DEFAULT_CORPUS in corpora_by_name
-        session.texts_corpus = DEFAULT_CORPUS if has_default else next(iter(corpora_by_name))
-    name = st.selectbox(
-        tr("Texts"),
-        list(corpora_by_name),
-        key=Session.texts_corpus.name,
-        persist_state="session",
-        format_func=lambda name: corpora_by_name[name].title if name in corpora_by_name else name,
-        width=420,
-        label_visibility="collapsed",
-    )
-    if address_corpus and address_corpus not in corpora_by_name:
-        session.texts_unknown_corpus = address_corpus
-    if address_corpus and address_corpus != name:
-        st.query_params["corpus"] = name
+    require_source(CorpusSource)
+    name = chosen_source().name
     write_address({"corpus": name}, "texts")
     session.arrived_by_navigation = False
-    session.texts_last_source = source
     return name
-
-
-def warn_missing_corpus() -> None:
-    """Draw a warning if the address named a corpus that does not exist."""
-    if name := Session.texts_unknown_corpus.take():
-        st.warning(
-            plain(tr("There are no texts called “{asked}” here.", asked=name)),
-            icon=":material/search_off:",
-        )
 
 
 def draw_ask_button(name: str) -> None:
     """Draw the button to Compare, where questions are asked of these documents."""
-    if button(
-        tr("Ask about it"),
-        partial(_select_corpus, name),
-        icon="view_column",
-        help=tr("Opens Compare with these texts"),
-    ):
+    if button(tr("Ask about it"), icon="view_column", help=tr("Opens Compare with these texts")):
         st.switch_page("pages/compare.py", query_params={"corpus": name})
-
-
-def _select_corpus(name: str) -> None:
-    """Choose this corpus in the sidebar.
-
-    A question about another source is cleared.
-    """
-    if chosen_source() != CorpusSource(name):
-        session.source_wanted = CorpusSource(name)
-        session.clear_question()
 
 
 def await_corpus(name: str) -> Corpus | None:

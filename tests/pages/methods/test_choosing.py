@@ -50,6 +50,17 @@ def test_a_heading_in_the_address_is_no_method(movies):
     assert at.error[0].value.replace("\\", "").startswith("There is no method “# Baselines”")
 
 
+def test_an_unknown_method_in_the_address_is_named_and_the_nearest_three_are_offered(movies):
+    at = lanes(q="which person directed the movie Inception", lane=["shortest-path"], llm="0")
+    assert len(at.error) == 1 and not at.exception
+    told = at.error[0].value.replace("\\", "")
+    assert "“shortest-path”" in told and len(told) < 300
+    offered = [one for one in at.button if (one.key or "").startswith("use-shortest-path-")]
+    assert len(offered) == 3
+    next(one for one in offered if one.key.endswith("-lego-1")).click().run()
+    assert at.session_state["lanes"] == ["lego-1"] and not at.error
+
+
 def test_a_method_whose_model_is_not_here_says_why_where_its_steps_are_changed(movies):
     at = lanes(lane=["gsr"], llm="0")
     at.session_state["choosing"] = (0, "step")

@@ -14,8 +14,10 @@ from core.io.home import ROOT, models_folder
 from core.models.api_keys import saved_key
 from core.models.declarations import own_file
 from core.models.discovery import FoundServer
+from core.models.hosts import complete_address
 from pages.parts.models import add_model
 from pages.parts.models.add_model import ServerForm, check_form
+from pages.parts.models.roles import ROLE_CARDS
 from pages.parts.shared.session import engine
 from tests.core.models.chat.test_profile import WordServer
 from tests.core.models.chat.test_thoughts import sent, texts
@@ -61,7 +63,55 @@ def test_every_model_has_a_card_and_absent_ones_say_how_to_get_them(own, monkeyp
     for info in engine().models.list_models():
         assert info.present or split_command(info.how_to_get)[0] in told
     assert button(at, "Fetch")
-    assert any("that model is not installed yet" in caption.value for caption in at.caption)
+    assert any("under “Not installed”" in caption.value for caption in at.caption)
+
+
+def test_the_cards_are_the_roles_of_the_registry(own):
+    registry = engine().models
+    carded = [role for roles in ROLE_CARDS.values() for role in roles]
+    assert sorted(carded) == sorted(registry.roles) and len(ROLE_CARDS) == 3
+    at = opened()
+    told = [markdown.value.replace("\\", "") for markdown in at.markdown]
+    for title, roles in ROLE_CARDS.items():
+        assert f"**{title}**" in told
+        for role in roles:
+            short = registry.title(registry.roles[role]).split(",")[0].split(" (")[0]
+            assert any(short in text for text in told)
+            assert at.selectbox(key=f"role-{role}").value == registry.roles[role]
+
+
+def test_models_are_folded_by_where_they_are(own):
+    at = opened()
+    infos = engine().models.list_models()
+    absent = sum(not info.present for info in infos)
+    labels = [one.label for one in at.expander]
+    assert f"Not installed ({absent})" in labels
+    assert f"On this computer ({len(infos) - absent})" in labels
+    assert not any(one.proto.expanded for one in at.expander if "installed" in one.label)
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("localhost:8000/v1", "http://localhost:8000/v1"),
+        (" 192.168.0.7:8000/ ", "http://192.168.0.7:8000"),
+        ("gpu:8000/v1", "http://gpu:8000/v1"),
+        ("api.example.com/v1", "https://api.example.com/v1"),
+        ("http://api.example.com/v1", "http://api.example.com/v1"),
+        ("ftp://x/v1", "ftp://x/v1"),
+        ("", ""),
+    ],
+)
+def test_an_address_without_a_scheme_is_completed(typed, completed):
+    assert complete_address(typed) == completed
+
+
+def test_a_completed_address_is_asked(own):
+    with listing("one", "two") as url:
+        at = opened()
+        fill(at, url=url.removeprefix("http://"))
+        button(at, "List its models").click().run()
+        assert not at.error and at.button_group(key="server_pill").options == ["one", "two"]
 
 
 def test_a_role_is_given_and_kept(own):
@@ -264,7 +314,7 @@ def test_the_models_of_an_address_are_listed_to_choose_from(own):
         (("mine", "http://x/v1", "m", "HOPSCOPE_KEY_A", "secret"), "not both"),
         (("mine", "http://x/v1", "m", "", "a key"), "one word"),
         (("bm25", "http://x/v1", "m", ""), "comes with Hopscope"),
-        (("mine", "localhost:8000", "m", ""), "http://"),
+        (("mine", "ftp://localhost:8000", "m", ""), "http://"),
         (("mine", "http://x/v1", "", ""), "the model's name on the server"),
         (("mine", "http://x/v1", "m", "sk-123"), "is named HOPSCOPE_KEY_"),
         (("mine", "http://x/v1", "m", "HOME"), "is named HOPSCOPE_KEY_"),

@@ -34,8 +34,8 @@ def test_axe_finds_nothing_serious(app, path):
 # what opens, and what is then there
 OPENS = {
     "[aria-label^='Edit steps']": ".hk .entry",
-    "[aria-label^='Replace']": ".chooser .step",
-    "text=Add method": ".chooser .step",
+    "[aria-label^='Replace']": ".chooser .row",
+    "text=Add method": ".chooser .row",
     "text=Options": "*",
     "text=Example questions": "*",
     "text=Share": "*",

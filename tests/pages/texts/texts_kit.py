@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from core.corpus import Document, write_corpus
 from core.corpus.catalogue import corpora_folder
 from core.io.home import ROOT
+from core.sources import CorpusSource
 
 PAGE = str(ROOT / "pages" / "texts.py")
 HOSTILE = "<img src=x onerror=alert(1)> **bold** {braces} $x$ [a](javascript:alert(2))"
@@ -34,7 +35,7 @@ def make(name: str = "small"):
 def opened(name: str = "small", **state) -> AppTest:
     """The page with that corpus chosen."""
     at = AppTest.from_file(PAGE, default_timeout=60)
-    at.session_state["texts_corpus"] = name
+    at.session_state["source"] = CorpusSource(name)
     for key, value in state.items():
         at.session_state[key] = value
     return at.run()
