@@ -102,7 +102,8 @@ class BenchView {
     if (this.follow && !this.edits.waiting.length) {
       this.follow = false;
       const typing = this.root.activeElement === this.palette.search && data.chosen?.slot !== undefined; // of the next place
-      if (!typing) this.focusChosen();
+      if (typing) this.palette.search.scrollIntoView({ block: "nearest" });
+      else this.focusChosen();
     }
     if (this.intoForm && data.form && !this.edits.waiting.length) {
       this.intoForm = false;

@@ -52,7 +52,7 @@ export class BrickForm {
     label.htmlFor = id;
     const differs = JSON.stringify(field.value) !== JSON.stringify(field.default);
     const reset = differs ? button("reset", "↺", tr("Set {label} back to {default}", { label: field.label, default: field.default }), () => set(field.default)) : null;
-    const help = el("p", "help", field.help);
+    const help = field.more ? el("details", "help", el("summary", "", field.help), el("p", "", field.more)) : el("p", "help", field.help);
     help.id = `${id}-help`;
     control.setAttribute("aria-describedby", help.id);
     const box = el("div", `field ${field.kind}${differs ? " differs" : ""}${field.curve ? " curved" : ""}`, el("div", "field-head", label, reset), control, more);
@@ -91,7 +91,7 @@ function curveOf({ label, curve }, set) {
   const coming = points.find((point) => point.next);
   const most = points.at(-1).alive;
   const first = points.find((point) => point.alive === most);
-  const settled = most ? tr("{most} of {of} are kept with any value from {value}.", { value: first.value.toLocaleString("en"), most, of }) : tr("No value keeps any of the {of}: an earlier step lost them.", { of });
+  const settled = most === 1 && of === 1 ? tr("Kept with any value from {value}.", { value: first.value.toLocaleString("en") }) : most ? tr("{most} of {of} are kept with any value from {value}.", { value: first.value.toLocaleString("en"), most, of }) : tr("No value keeps any of the {of}: an earlier step lost them.", { of });
   const words = coming ? tr("With {value}, one more of the {of} is kept.", { value: coming.value.toLocaleString("en"), of }) : settled;
   const box = el("div", "curve", el("div", "points", ...bars), el("p", "curve-words", words));
   box.setAttribute("role", "group");
