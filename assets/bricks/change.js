@@ -132,7 +132,7 @@ export class Change {
   }
 }
 
-function svg(tag, attributes, ...children) {
+export function svg(tag, attributes, ...children) {
   const made = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   made.append(...children);

@@ -148,21 +148,12 @@ function option(value, words, selected) {
 // A line of text that says what was typed once it is left, or at Enter.
 function input(id, value, label, say) {
   const made = el("input", "");
-  made.type = "text";
-  made.value = String(value);
-  made.autocomplete = "off";
-  made.spellcheck = false;
+  Object.assign(made, { type: "text", autocomplete: "off" });
   if (label) {
     made.setAttribute("aria-label", tr("{label}: expression", { label }));
     made.dataset.field = `${id} expression`;
   }
-  let before = made.value;
-  const leave = () => {
-    if (made.value === before) return;
-    before = made.value;
-    say(made.value);
-  };
-  made.addEventListener("blur", leave);
+  const leave = sayLeft(made, value, say);
   made.addEventListener("keydown", (event) => event.key === "Enter" && leave());
   return made;
 }
@@ -170,16 +161,21 @@ function input(id, value, label, say) {
 // A text of several lines, said once it is left; Enter is a line more.
 function lines(value, say) {
   const made = el("textarea", "lines");
-  made.value = String(value);
   made.rows = 6;
-  made.spellcheck = false;
+  sayLeft(made, value, say);
+  return made;
+}
+
+function sayLeft(made, value, say) {
+  Object.assign(made, { value: String(value), spellcheck: false });
   let before = made.value;
-  made.addEventListener("blur", () => {
+  const leave = () => {
     if (made.value === before) return;
     before = made.value;
-    say(made.value);
-  });
-  return made;
+    say(before);
+  };
+  made.addEventListener("blur", leave);
+  return leave;
 }
 
 // The arrows step a number up and down within its limits, one digit in ten of a fraction.
