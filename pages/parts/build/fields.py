@@ -121,7 +121,7 @@ def _field(parameter: Parameter, value: Any, rejected: RejectedChange | None) ->
 
 
 def _help(parameter: Parameter) -> dict[str, str]:
-    """Return the beginning of a help text as `help`, and as `more` all of it if that is longer."""
+    """Return the beginning of a help text as `help`, and the rest as `more`."""
     text = tr(parameter.help)
     if parameter.model:
         text = f"{text} {EXPRESSION_HELP}"
@@ -129,8 +129,10 @@ def _help(parameter: Parameter) -> dict[str, str]:
     if len(words) <= MAX_HELP_WORDS:
         return {"help": text, "more": ""}
     beginning = " ".join(words[:MAX_HELP_WORDS])
-    sentence = beginning.rpartition(". ")[0]
-    return {"help": f"{sentence}." if sentence else f"{beginning.rstrip(',:;')} …", "more": text}
+    sentence = f"{beginning} ".rpartition(". ")[0]
+    if sentence:
+        return {"help": f"{sentence}.", "more": text.removeprefix(f"{sentence}. ")}
+    return {"help": f"{beginning} …", "more": f"… {' '.join(words[MAX_HELP_WORDS:])}"}
 
 
 def _kind(parameter: Parameter, value: Any) -> dict[str, Any]:

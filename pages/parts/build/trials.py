@@ -81,7 +81,7 @@ class Trials:
     estimate_seconds: float = 0.0
 
     def steady_estimate(self, seconds: float) -> float:
-        """Return the last estimate as long as a new one lies within the range that it stands for.
+        """Return the last estimate while a new one lies within its range.
 
         Estimates are based on single measurements, so a small change of them is noise.
         """

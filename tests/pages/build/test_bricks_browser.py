@@ -315,6 +315,30 @@ def test_a_line_is_started_from_the_gallery_and_the_one_before_comes_back(app):
         wait_for(page, "Neighbourhood", "Complete paths")
 
 
+LOOK = """all => all.map(one => {
+    const style = getComputedStyle(one);
+    return ['backgroundColor', 'borderTopColor', 'borderTopLeftRadius', 'minHeight'].map(
+        name => name === 'minHeight' ? one.getBoundingClientRect().height : style[name]);
+})"""
+
+
+def test_settings_look_as_the_page_s_own_boxes_and_a_long_help_opens_on_a_press(app):
+    with opened(app, TWELVE) as page:
+        wait_for(page, "PageRank", "Shortest paths", "Rank", "Answer")
+        settle(page)
+        own = page.get_by_test_id("stTextInputRootElement").evaluate_all(LOOK)[:1]
+        page.locator("[data-brick='3'] > .open").click()
+        page.locator("[data-field=model]").wait_for()
+        page.mouse.move(0, 0)
+        settle(page)
+        for name in ("model", "keep"):
+            assert page.locator(f"[data-field={name}]").evaluate_all(LOOK) == own
+        rest = page.locator("details.help p").first
+        expect(rest).to_be_hidden()
+        page.locator("details.help summary").first.press("Enter")
+        expect(rest).to_be_visible()
+
+
 def test_a_hostile_name_is_drawn_as_text(app):
     with opened(app, "OwnRetriever(name='<img src=x onerror=document.title=1>')") as page:
         page.locator(".hk > .line .brick .given b").first.wait_for(timeout=60_000)
