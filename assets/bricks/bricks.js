@@ -101,7 +101,9 @@ class BenchView {
     writeAddress(data.text);
     if (this.follow && !this.edits.waiting.length) {
       this.follow = false;
-      this.focusChosen();
+      const typing = this.root.activeElement === this.palette.search && data.chosen?.slot !== undefined; // of the next place
+      if (typing) this.palette.search.scrollIntoView({ block: "nearest" });
+      else this.focusChosen();
     }
     if (this.intoForm && data.form && !this.edits.waiting.length) {
       this.intoForm = false;
@@ -159,7 +161,7 @@ class BenchView {
   }
 
   choose(place, into) {
-    this.palette.begin(place);
+    this.palette.clear();
     this.tabs.show(place.key === undefined ? "palette" : "form");
     this.edit({ do: "choose", ...place });
     if (into === "palette") this.palette.search.focus();
@@ -170,6 +172,7 @@ class BenchView {
   search(place) {
     const { key, slot } = this.data.chosen ?? {};
     if (key !== place.key || slot !== place.slot) this.choose(place);
+    this.palette.clear();
     this.tabs.show("palette");
     this.palette.search.focus();
   }

@@ -52,7 +52,7 @@ export class Change {
   }
 
   hold(held) {
-    const made = button("more", held ? tr("end this comparison") : tr("keep this comparison"), "", () => this.bench.edit({ do: "hold", on: !held }));
+    const made = button("more", held ? tr("end this comparison") : tr("compare with this version"), "", () => this.bench.edit({ do: "hold", on: !held }));
     made.title = held ? tr("Compare each change with the version just before it") : tr("Compare all further changes with this earlier version");
     made.setAttribute("aria-pressed", String(Boolean(held)));
     return made;
@@ -132,7 +132,7 @@ export class Change {
   }
 }
 
-function svg(tag, attributes, ...children) {
+export function svg(tag, attributes, ...children) {
   const made = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   made.append(...children);

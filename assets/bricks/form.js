@@ -52,7 +52,7 @@ export class BrickForm {
     label.htmlFor = id;
     const differs = JSON.stringify(field.value) !== JSON.stringify(field.default);
     const reset = differs ? button("reset", "↺", tr("Set {label} back to {default}", { label: field.label, default: field.default }), () => set(field.default)) : null;
-    const help = el("p", "help", field.help);
+    const help = field.more ? el("details", "help", el("summary", "", field.help), el("p", "", field.more)) : el("p", "help", field.help);
     help.id = `${id}-help`;
     control.setAttribute("aria-describedby", help.id);
     const box = el("div", `field ${field.kind}${differs ? " differs" : ""}${field.curve ? " curved" : ""}`, el("div", "field-head", label, reset), control, more);
@@ -91,7 +91,7 @@ function curveOf({ label, curve }, set) {
   const coming = points.find((point) => point.next);
   const most = points.at(-1).alive;
   const first = points.find((point) => point.alive === most);
-  const settled = most ? tr("{most} of {of} are kept with any value from {value}.", { value: first.value.toLocaleString("en"), most, of }) : tr("No value keeps any of the {of}: an earlier step lost them.", { of });
+  const settled = most === 1 && of === 1 ? tr("Kept with any value from {value}.", { value: first.value.toLocaleString("en") }) : most ? tr("{most} of {of} are kept with any value from {value}.", { value: first.value.toLocaleString("en"), most, of }) : tr("No value keeps any of the {of}: an earlier step lost them.", { of });
   const words = coming ? tr("With {value}, one more of the {of} is kept.", { value: coming.value.toLocaleString("en"), of }) : settled;
   const box = el("div", "curve", el("div", "points", ...bars), el("p", "curve-words", words));
   box.setAttribute("role", "group");
@@ -148,21 +148,12 @@ function option(value, words, selected) {
 // A line of text that says what was typed once it is left, or at Enter.
 function input(id, value, label, say) {
   const made = el("input", "");
-  made.type = "text";
-  made.value = String(value);
-  made.autocomplete = "off";
-  made.spellcheck = false;
+  Object.assign(made, { type: "text", autocomplete: "off" });
   if (label) {
     made.setAttribute("aria-label", tr("{label}: expression", { label }));
     made.dataset.field = `${id} expression`;
   }
-  let before = made.value;
-  const leave = () => {
-    if (made.value === before) return;
-    before = made.value;
-    say(made.value);
-  };
-  made.addEventListener("blur", leave);
+  const leave = sayLeft(made, value, say);
   made.addEventListener("keydown", (event) => event.key === "Enter" && leave());
   return made;
 }
@@ -170,16 +161,21 @@ function input(id, value, label, say) {
 // A text of several lines, said once it is left; Enter is a line more.
 function lines(value, say) {
   const made = el("textarea", "lines");
-  made.value = String(value);
   made.rows = 6;
-  made.spellcheck = false;
+  sayLeft(made, value, say);
+  return made;
+}
+
+function sayLeft(made, value, say) {
+  Object.assign(made, { value: String(value), spellcheck: false });
   let before = made.value;
-  made.addEventListener("blur", () => {
+  const leave = () => {
     if (made.value === before) return;
     before = made.value;
-    say(made.value);
-  });
-  return made;
+    say(before);
+  };
+  made.addEventListener("blur", leave);
+  return leave;
 }
 
 // The arrows step a number up and down within its limits, one digit in ten of a fraction.

@@ -1,70 +1,73 @@
-// What fits at the chosen place, searched here, grouped by stage; what does not fit waits behind a line, with its reasons.
+// What fits at the chosen place, grouped by stage, or best match first where words are typed; what does not fit waits behind a line, with its
+// reasons. Keys stay in the search box: arrows point at a step, Enter takes it, and the next place is searched with an empty box.
 
-import { button, changed, el, setText } from "../board/dom.js";
+import { button, changed, el, setAttribute, setText } from "../board/dom.js";
+import { bestMatches } from "../match.js";
 import { nounOf, tr } from "../wording.js";
 
 export class Palette {
   constructor(bench) {
     this.bench = bench;
     this.memo = {};
+    this.queue = []; // words that were entered before the steps of their place were here
     this.title = el("h3", "");
     this.more = button("more", "", "", () => this.showOthers(this.others.hidden));
+    this.list = el("div", "list scroll");
+    Object.assign(this.list, { id: `hk-steps-${bench.edits.who}`, role: "listbox", ariaLabel: tr("Steps that fit") });
     this.search = el("input", "search");
-    Object.assign(this.search, { type: "search", placeholder: tr("Search steps, papers, what they do"), autocomplete: "off" });
+    Object.assign(this.search, { type: "search", placeholder: tr("Search steps, papers, what they do"), autocomplete: "off", role: "combobox", ariaExpanded: "true", ariaAutoComplete: "list" });
     this.search.setAttribute("aria-label", tr("Search the steps that fit here"));
-    this.search.addEventListener("input", () => this.filter());
+    this.search.setAttribute("aria-controls", this.list.id);
+    this.search.addEventListener("input", () => {
+      this.showOthers(false);
+      this.filter();
+    });
     this.none = el("p", "none", tr("No step that fits here matches all these words."));
-    this.list = el("div", "list");
-    this.others = el("div", "others");
-    this.others.hidden = true;
-    this.body = el("div", "scroll", this.none, this.list, this.others);
-    this.element = el("section", "panel palette", el("div", "panel-head", this.title, this.more), this.search, this.body);
+    this.none.role = "status";
+    this.others = el("div", "others scroll");
+    Object.assign(this.others, { hidden: true, tabIndex: 0, role: "region", ariaLabel: tr("Do not fit here") });
+    this.element = el("section", "panel palette", el("div", "panel-head", this.title, this.more), this.search, this.none, this.list, this.others);
     this.element.setAttribute("aria-label", tr("Steps that fit"));
     this.pointed = null;
   }
 
   update(data, chosen) {
     this.chosen = chosen;
-    if (changed(this.memo, "data", [data, chosen])) this.drawn(data, chosen);
-    if (this.waiting && !this.bench.edits.waiting.length) {
-      this.waiting = false;
-      this.takeFirst();
-    }
+    if (changed(this.memo, "data", [data, chosen])) this.drawn(data);
+    if (this.queue.length && !this.bench.edits.waiting.length) this.takeQueued();
   }
 
-  drawn(data, chosen) {
-    const focused = this.bench.root.activeElement?.dataset?.entry;
-    this.begin(chosen);
-    this.replaces = chosen?.key !== undefined;
+  drawn(data) {
+    this.data = data;
+    if (changed(this.memo, "place", this.chosen)) {
+      this.list.scrollTop = 0;
+      this.pointed = null;
+      this.showOthers(false);
+    }
     this.title.replaceChildren(el("b", "", data.where ?? ""), `: ${data.count} ${nounOf(data.count, "step fits", "steps fit")}`);
     setText(this.more, tr("{more} do not fit here (why?)", { more: data.more }));
     this.more.hidden = !data.more;
-    this.more.setAttribute("aria-expanded", String(!this.others.hidden));
-    this.list.replaceChildren(...data.groups.map((group) => this.group(group)));
     this.others.replaceChildren(el("h4", "", tr("Do not fit here")), ...data.others.map((one) => el("p", "other", el("b", "", one.titles.join(", ")), `: ${one.why}`)));
     this.filter();
-    if (focused) this.list.querySelector(`[data-entry="${focused}"]`)?.focus({ preventScroll: true });
   }
 
-  // Another place: nothing is searched for yet. What is typed before its steps are here stays.
-  begin(place) {
-    const name = JSON.stringify(place);
-    if (name === this.place) return;
-    this.place = name;
-    this.search.value = "";
-    this.body.scrollTop = 0;
-    this.pointed = null;
-    this.others.hidden = true;
+  // The entries that the words find, of all groups; in the groups where nothing is typed.
+  filter() {
+    const words = this.search.value.trim();
+    this.list.replaceChildren(...(words ? this.matches(words).map((entry) => this.entry(entry)) : this.data.groups.map((group) => this.group(group))));
+    this.none.hidden = this.list.children.length > 0;
+    if (words) this.list.scrollTop = 0;
+    this.activate(words ? this.list.firstChild : null);
   }
 
-  // The first step that is found, once those of the place that was chosen last are here.
-  takeFirst() {
-    if (this.bench.edits.waiting.length) this.waiting = true;
-    else if (this.entries().length) this.take(this.entries()[0].given);
+  matches(words) {
+    return bestMatches(words, this.data.groups.flatMap((group) => group.rows), textsOf);
   }
 
   group(group) {
-    const section = el("div", "group", el("h4", "", group.title), ...group.rows.map((entry) => this.entry(entry)));
+    const heading = el("h4", "", group.title);
+    heading.role = "presentation";
+    const section = el("div", "group", heading, ...group.rows.map((entry) => this.entry(entry)));
     section.setAttribute("role", "group");
     section.setAttribute("aria-label", group.title);
     section.dataset.stage = group.stage;
@@ -72,16 +75,23 @@ export class Palette {
   }
 
   entry(entry) {
-    const made = button(`entry ${entry.current ? "current" : ""}`, "", "", (event) => this.take(entry, event.detail > 0));
+    const made = button(`entry ${entry.current ? "current" : ""}`, "", "", () => this.take(entry));
     made.append(el("span", "entry-head", el("b", "", entry.title), entry.term ? el("span", "term", entry.term) : null), el("span", "sentence", entry.sentence));
+    Object.assign(made, { id: `${this.list.id}-${entry.name}`, role: "option", ariaSelected: "false", tabIndex: -1, given: entry });
     made.dataset.entry = entry.name;
     if (entry.current) made.setAttribute("aria-current", "true");
-    made.words = [entry.title, entry.name, entry.sentence, entry.term, entry.about.used, ...entry.about.text].join(" ").toLowerCase();
-    made.given = entry;
-    const point = () => this.point(entry);
-    made.addEventListener("pointerenter", point);
-    made.addEventListener("focus", point);
+    made.addEventListener("pointerenter", () => this.point(entry));
     return made;
+  }
+
+  // The step that Enter takes, none where nothing is typed and no arrow pressed.
+  activate(element) {
+    if (this.active) this.active.ariaSelected = "false";
+    this.active = element;
+    setAttribute(this.search, "aria-activedescendant", element?.id ?? "");
+    if (!element) return;
+    element.ariaSelected = "true";
+    this.point(element.given);
   }
 
   point(entry) {
@@ -90,47 +100,60 @@ export class Palette {
     this.bench.form.update(this.bench.data.form, entry);
   }
 
-  // `onward` is of a click: at the end of a row the next step is then chosen; by keys the brick is, and arrows lead on.
-  take(entry, onward = false) {
+  take(entry) {
     if (this.bench.drag.ended || this.bench.edits.waiting.length) return; // what is drawn is of another place
     const { key, slot } = this.chosen;
-    if (key === undefined && onward) this.bench.tabs.shown = "form"; // of the step that is chosen then, if one is
-    if (key === undefined) this.bench.edit({ do: "insert", slot, name: entry.name, onward }, true);
-    else if (!entry.current) this.bench.edit({ do: "replace", key, name: entry.name }, true);
+    if (key !== undefined && entry.current) return;
+    if (key === undefined) this.bench.tabs.shown = "form"; // of the step that is chosen then, if one is
+    this.clear();
+    this.bench.edit(key === undefined ? { do: "insert", slot, name: entry.name, onward: true } : { do: "replace", key, name: entry.name }, true);
+  }
+
+  clear() {
+    this.search.value = "";
+    if (this.data) this.filter();
+  }
+
+  takeQueued() {
+    const words = this.queue.shift();
+    const [best] = this.matches(words);
+    const typed = this.search.value; // since, for a place behind it
+    if (best) this.take(best);
+    else this.queue = [];
+    this.search.value = best ? typed : words;
+    this.filter();
   }
 
   showOthers(show) {
     this.others.hidden = !show;
+    this.list.hidden = show;
     this.more.setAttribute("aria-expanded", String(show));
-    if (show) this.body.scrollTop = this.others.offsetTop - this.body.offsetTop;
-  }
-
-  entries() {
-    return [...this.list.querySelectorAll(".entry:not([hidden])")];
-  }
-
-  filter() {
-    const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const phrase = words.join(" ");
-    const all = [...this.list.querySelectorAll(".entry")];
-    const together = all.some((one) => one.words.includes(phrase)); // words that stand together somewhere are looked for as they stand
-    for (const group of this.list.children) {
-      let any = false;
-      for (const one of group.querySelectorAll(".entry")) {
-        one.hidden = !(together ? [phrase] : words).every((word) => one.words.includes(word));
-        any ||= !one.hidden;
-      }
-      group.hidden = !any;
-    }
-    this.none.hidden = this.entries().length > 0;
-    if (words.length) this.body.scrollTop = 0;
   }
 
   key(event) {
-    const rows = this.entries();
-    const at = rows.indexOf(this.bench.root.activeElement);
-    if (event.key === "ArrowDown") this.bench.done(event, () => rows[Math.min(rows.length - 1, at + 1)]?.focus());
-    else if (event.key === "ArrowUp") this.bench.done(event, () => (at > 0 ? rows[at - 1] : this.search).focus());
-    else if (event.key === "Enter" && event.target === this.search) this.bench.done(event, () => this.takeFirst());
+    if (event.target !== this.search) return;
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (by) this.bench.done(event, () => this.step(by));
+    else if (event.key === "Enter" && !event.isComposing) this.bench.done(event, () => this.enter());
   }
+
+  step(by) {
+    const entries = [...this.list.querySelectorAll(".entry")];
+    const next = entries[Math.max(0, Math.min(entries.length - 1, entries.indexOf(this.active) + by))];
+    if (!next) return;
+    this.activate(next);
+    next.scrollIntoView({ block: "nearest" });
+  }
+
+  enter() {
+    if (this.bench.edits.waiting.length) {
+      if (this.search.value.trim()) this.queue.push(this.search.value);
+      this.clear();
+    } else if (this.active) this.take(this.active.given);
+  }
+}
+
+// What is searched of a step, the most visible first.
+function textsOf({ title, sentence, term, name, about }) {
+  return [title, `${sentence} ${term}`, [name, about.used, ...about.text].join(" ")];
 }

@@ -2,6 +2,7 @@
 
 import { button, el } from "../board/dom.js";
 import { tr } from "../wording.js";
+import { svg } from "./change.js";
 
 export function rowOf(bench, bricks, prefix, extra = []) {
   const last = slot(bench, `${prefix}${bricks.length}`);
@@ -72,14 +73,8 @@ function brickOf(bench, brick, number) {
 
 // Two sheets, one behind the other.
 function icon() {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  for (const [name, value] of Object.entries({ viewBox: "0 0 16 16", width: "13", height: "13", fill: "none", stroke: "currentColor", "aria-hidden": "true" })) made.setAttribute(name, value);
-  for (const d of ["M5.5 5.5h8v8h-8z", "M10.5 5.5v-3h-8v8h3"]) {
-    const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-    path.setAttribute("d", d);
-    made.append(path);
-  }
-  return made;
+  const sheets = ["M5.5 5.5h8v8h-8z", "M10.5 5.5v-3h-8v8h3"].map((d) => svg("path", { d }));
+  return svg("svg", { viewBox: "0 0 16 16", width: 13, height: 13, fill: "none", stroke: "currentColor", "aria-hidden": "true" }, ...sheets);
 }
 
 function labelOf(brick) {

@@ -200,17 +200,14 @@ class Bench:
 
 
 def _next_slot(draft: Draft, change: BrickInsertion | BrickCopy) -> Slot | None:
-    """Return the slot for the next block after a new one.
+    """Return the slot after a new block.
 
-    None for a copy, for a block that is not the last of its row, and after the last stage (the
-    answer), which nothing can follow.
+    None for a copy, and after the last stage (the answer), which nothing can follow.
     """
     grammar = draft.grammar
     if isinstance(change, BrickCopy) or grammar.operators[change.name].stage == grammar.last_stage:
         return None
-    row, slot = find_row(draft, change.slot), change.slot  # the row before the change
-    is_at_end = row is not None and len(row) == slot.index
-    return replace(slot, index=slot.index + 1) if is_at_end else None
+    return replace(change.slot, index=change.slot.index + 1)
 
 
 def _check_value(draft: Draft, change: ValueChange, check: TextCheck) -> None:

@@ -90,8 +90,8 @@ def _turn_counts(comparison: MethodComparison, rows: Sequence[Data]) -> dict[str
 def _facts(*figures: LaneFigures, documents: bool) -> list[Data]:
     """Return the known figures of the old and the new line.
 
-    Each has a `label`, `before` (None without an old line) and `now` as text, and a `tone`: good,
-    bad or same.
+    Each has a `label`, `before` and `now` as text, and a `tone`: good, bad or same. `before` is
+    None without an old line, and for seconds that differ by no more than their noise.
     """
     old = figures[0] if len(figures) > 1 else None
     new = figures[-1]
@@ -155,17 +155,16 @@ def _fact(
     if new is None:
         return None
     tone = "same"
+    before = None if old is None else format_value(old)
+    now = format_value(new) + unit
     if old is not None and better and old != new:
         # Less is better only for seconds, whose small differences are noise.
-        is_noise = better < 0 and not durations_differ(old, new)
-        if not is_noise:
+        if better < 0 and not durations_differ(old, new):
+            before = None
+            now = tr("{now}, about as before", now=now)
+        else:
             tone = "good" if (new > old) == (better > 0) else "bad"
-    return {
-        "label": label,
-        "before": None if old is None else format_value(old),
-        "now": format_value(new) + unit,
-        "tone": tone,
-    }
+    return {"label": label, "before": before, "now": now, "tone": tone}
 
 
 def _path_rows(board: Data, has_both: bool) -> list[Data]:

@@ -18,6 +18,7 @@ from pages.parts.build.bench import RejectedChange
 from pages.parts.shared.session import engine
 from pages.parts.shared.wording import tr
 
+MAX_HELP_WORDS = 12  # most words of a help text that are shown at once
 _BACKTICK_NAME = re.compile(r"`(\w+)`")
 EXPRESSION_ROLES = {
     "encoder": tr("the encoder"),
@@ -108,7 +109,7 @@ def _field(parameter: Parameter, value: Any, rejected: RejectedChange | None) ->
     return {
         "name": parameter.name,
         "label": tr(parameter.label),
-        "help": tr(parameter.help),
+        **_help(parameter),
         "value": value,
         "default": parameter.default,
         "low": parameter.low,
@@ -119,6 +120,21 @@ def _field(parameter: Parameter, value: Any, rejected: RejectedChange | None) ->
     }
 
 
+def _help(parameter: Parameter) -> dict[str, str]:
+    """Return the beginning of a help text as `help`, and the rest as `more`."""
+    text = tr(parameter.help)
+    if parameter.model:
+        text = f"{text} {EXPRESSION_HELP}"
+    words = text.split()
+    if len(words) <= MAX_HELP_WORDS:
+        return {"help": text, "more": ""}
+    beginning = " ".join(words[:MAX_HELP_WORDS])
+    sentence = f"{beginning} ".rpartition(". ")[0]
+    if sentence:
+        return {"help": f"{sentence}.", "more": text.removeprefix(f"{sentence}. ")}
+    return {"help": f"{beginning} …", "more": f"… {' '.join(words[MAX_HELP_WORDS:])}"}
+
+
 def _kind(parameter: Parameter, value: Any) -> dict[str, Any]:
     """Return the kind of input for a parameter, and its options.
 
@@ -126,11 +142,7 @@ def _kind(parameter: Parameter, value: Any) -> dict[str, Any]:
     """
     if parameter.model:
         model_names = {**chooser_titles(), **{word: word for word in parameter.also}}
-        return {
-            "kind": "model",
-            "options": _options(model_names),
-            "help": f"{parameter.help} {EXPRESSION_HELP}",
-        }
+        return {"kind": "model", "options": _options(model_names)}
     if parameter.chat:
         model_names = {**{word: word for word in parameter.also}, **chat_titles()}
         return {

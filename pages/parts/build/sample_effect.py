@@ -20,6 +20,7 @@ from core.evaluation.runs.row import make_ask
 from core.io.durations import rough_range_text
 from core.runtime.jobs import JOB_CANCELLED, JOB_DONE, Job
 from core.sources import AnswerSource
+from core.types import Step
 from pages.parts.build.bench import Bench
 from pages.parts.build.trials import trials
 from pages.parts.shared.session import engine
@@ -160,7 +161,17 @@ def sample_data(comparison: MethodComparison) -> Data | None:
 
 
 def _price(comparison: MethodComparison) -> str:
-    """Return the expected seconds, and tokens, in words.
+    """Return the expected seconds, and tokens, in words."""
+    steps, seconds = _steps_and_seconds(comparison)
+    text = rough_range_text(trials().steady_estimate(seconds))
+    tokens = SAMPLE_QUESTIONS * sum(step.usage.tokens_in + step.usage.tokens_out for step in steps)
+    if tokens:
+        text += tr(", about {tokens:,} tokens", tokens=tokens)
+    return text
+
+
+def _steps_and_seconds(comparison: MethodComparison) -> tuple[list[Step], float]:
+    """Return the steps that each question needs, and the expected seconds of all questions.
 
     They are estimated from the cost of the present question. The steps at the beginning that both
     lines share (the same objects in both traces) are run once per question.
@@ -179,11 +190,7 @@ def _price(comparison: MethodComparison) -> str:
         sum(step.saved for step in (*before, *now)), method_seconds(before), method_seconds(now)
     )
     # Each question takes at least 0.05 seconds, for work outside the steps.
-    text = rough_range_text(SAMPLE_QUESTIONS * max(0.05, method_seconds(steps) - reused))
-    tokens = SAMPLE_QUESTIONS * sum(step.usage.tokens_in + step.usage.tokens_out for step in steps)
-    if tokens:
-        text += tr(", about {tokens:,} tokens", tokens=tokens)
-    return text
+    return steps, SAMPLE_QUESTIONS * max(0.05, method_seconds(steps) - reused)
 
 
 def _row(pair: MetricDifference) -> Data:

@@ -12,6 +12,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.cases.examples import demo
 from core.diagnosis.curves import Curve, curves
 from core.diagnosis.step_outcomes import StepOutcome, step_outcomes
 from core.diagnosis.wording import capitalised
@@ -23,7 +24,7 @@ from core.operators import OPERATORS
 from core.operators.base import Line
 from core.results import paths_list, prompt_dict
 from core.runtime.jobs import Job
-from core.sources import AnswerSource
+from core.sources import AnswerSource, source_in
 from core.types import Step
 from pages.parts.build.bench import Bench
 from pages.parts.build.change import change_data
@@ -221,13 +222,13 @@ def draw_compare_link(line: Line | None, catalogue: Mapping[str, Method]) -> Non
 def _draw_question() -> None:
     """Draw the text box of the question, and the button Another.
 
-    For a newly chosen source, the box has a question of the first set.
+    For a newly chosen source, the box has its first question.
     """
     source = page_source()
     sets = list(source.sets)
     if session.try_source != source:
         session.try_source = source
-        session.try_question = _draw_random_question(source, sets[0], 0) if sets else ""
+        session.try_question = _start_question(source)
 
     def draw_another() -> None:
         session.try_draws += 1
@@ -249,6 +250,19 @@ def _draw_question() -> None:
             key="try_draw",
             help=tr("Draw another question of the set."),
         )
+
+
+def _start_question(source: AnswerSource) -> str:
+    """Return the question to begin with.
+
+    It is that of the first shipped comparison on the source, in which methods lose answers. Without
+    one it is a question of the first set. Empty if there is no set.
+    """
+    for case in demo(source):
+        if source_in(case.link) == source:
+            return case.question
+    first_set = next(iter(source.sets), None)
+    return "" if first_set is None else _draw_random_question(source, first_set, 0)
 
 
 def _draw_random_question(source: AnswerSource, set_name: str, seed: int) -> str:

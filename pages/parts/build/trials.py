@@ -18,6 +18,7 @@ from core.comparison.consent import needs_consent
 from core.comparison.lane import MethodComparison, MethodLane
 from core.errors import HopscopeError
 from core.evaluation.runs.plan import models_used
+from core.io.durations import ROUGH_FACTOR
 from core.lines.difference import title_of
 from core.methods.catalogue import Method, method_of_line
 from core.operators.base import Line, Operator
@@ -67,6 +68,7 @@ class Trials:
     error_text : the error of asking the question; empty if there is none.
     n_waiting : number of steps at the end of the line that wait for a click on Run.
     done_comparisons : finished lanes that can be reused, by whether a language model answers.
+    estimate_seconds : the last estimate of a run on more questions; 0 if there is none.
     """
 
     line: Line | None = None
@@ -76,6 +78,17 @@ class Trials:
     error_text: str = ""
     n_waiting: int = 0
     done_comparisons: dict[bool, MethodComparison] = field(default_factory=dict)
+    estimate_seconds: float = 0.0
+
+    def steady_estimate(self, seconds: float) -> float:
+        """Return the last estimate while a new one lies within its range.
+
+        Estimates are based on single measurements, so a small change of them is noise.
+        """
+        low, high = sorted((self.estimate_seconds, seconds))
+        if high > low * ROUGH_FACTOR:
+            self.estimate_seconds = seconds
+        return self.estimate_seconds
 
     def has_run(self, line: Line, ask: SourceQuestion) -> bool:
         """Return whether the line was run to its end on this question."""

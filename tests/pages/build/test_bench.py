@@ -69,20 +69,26 @@ def test_what_was_put_is_chosen_and_what_was_taken_leaves_its_place():
     assert one.selected_position == Slot(0)
 
 
-def test_a_click_at_the_end_of_a_row_goes_on_to_the_next_step_until_one_answers():
+def test_a_step_that_is_taken_goes_on_to_the_next_place_until_one_answers():
     one = Bench()
     hear(one, {"do": "insert", "slot": "0", "name": "PersonalizedPageRank", "onward": True})
     assert one.selected_position == Slot(1)
     hear(one, {"do": "insert", "slot": "1", "name": "ShortestPaths", "onward": True})
     assert one.selected_position == Slot(2)
     hear(one, {"do": "insert", "slot": "1", "name": "FilterSubgraph", "onward": True})
-    assert one.selected_position == 3  # not at the end
+    assert one.selected_position == Slot(2)  # between two steps as well
     hear(one, {"do": "insert", "slot": "3", "name": "Answer", "onward": True})
     assert (
         one.selected_position == 4
         and one.draft.text
         == "PersonalizedPageRank() >> FilterSubgraph() >> ShortestPaths() >> Answer()"
     )
+
+
+def test_the_next_place_in_a_row_of_a_loop_is_in_that_row():
+    one = bench("SparseNodes() >> Loop(body=NeighbourNodes())")
+    hear(one, {"do": "insert", "slot": "2.body.0", "name": "SparseNodes", "onward": True})
+    assert str(one.selected_position) == "2.body.1"
 
 
 def test_undo_and_redo_look_at_what_they_change():

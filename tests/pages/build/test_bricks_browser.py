@@ -10,10 +10,18 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 from playwright.sync_api import expect
 
+from core.lines.difference import title_of
+from core.methods.catalogue import catalogue
 from tests.pages.shared.test_accessibility_browser import serious
 from tests.server import open_page, settle
 
 pytestmark = pytest.mark.usefixtures("browser")
+# The parameter whose field has the focus, in the browser.
+FOCUSED_FIELD = """() => {
+    let node = document.activeElement;
+    while (node?.shadowRoot) node = node.shadowRoot.activeElement;
+    return node?.dataset.field ?? '';
+}"""
 TWELVE = "PersonalizedPageRank() >> ShortestPaths() >> Rank() >> Answer()"
 
 
@@ -46,27 +54,37 @@ def drag(page, source, target) -> None:
     page.mouse.up()
 
 
-def test_a_method_is_built_from_nothing_by_keys_alone(app):
+def type_steps(page, *names: str) -> None:
+    """Type the names of steps, each with Enter, from the first place of an empty line."""
+    page.locator(".slot-button").first.wait_for(timeout=60_000)
+    settle(page)
+    page.locator(".slot-button").first.focus()
+    page.keyboard.press("Enter")  # the palette of the place
+    for name in names:
+        page.keyboard.type(name)
+        page.keyboard.press("Enter")
+        expect(page.locator(".search")).to_have_value("")
+
+
+def save_as(page, name: str) -> str:
+    """Save the line under a name, and return the line as it was saved."""
+    page.get_by_role("button", name="Save").first.press("Enter")
+    page.get_by_label("Name", exact=True).fill(name)
+    page.keyboard.press("Tab")
+    page.get_by_test_id("stPopoverBody").get_by_role("button", name="Save").press("Enter")
+    expect(page.get_by_test_id("stToast")).to_contain_text(name)
+    return repr(catalogue()[f"own-{name}"].line)
+
+
+def test_no_12_is_typed_by_the_names_of_its_steps_and_then_changed_by_keys(app):
     with opened(app) as page:
-        page.locator(".slot-button").first.wait_for(timeout=60_000)
-        settle(page)
-        page.locator(".slot-button").first.focus()
-        for number, words in enumerate(
-            ("personalised pagerank", "shortest paths from each", "one-shot", "the first 32 paths"),
-            1,
-        ):
-            page.keyboard.press("Enter")  # the palette of the slot
-            page.keyboard.type(words)
-            page.keyboard.press("Enter")
-            expect(page.locator(".hk > .line .brick:not(.added)")).to_have_count(number)
-            expect(page.locator(".brick.chosen .open")).to_be_focused()
-            page.keyboard.press("ArrowRight")
+        type_steps(page, "pagerank", "shortest paths", "rank", "answer")
         wait_for(page, "PageRank", "Shortest paths", "Rank", "Answer")
+        expect(page.locator(".brick.chosen .open")).to_be_focused()  # nothing follows an answer
         assert line_in(page) == TWELVE
         # it runs as it is built
         expect(page.locator(".hk > .line .brick .counts")).to_have_count(5, timeout=120_000)
         expect(page.locator(".change:not(.pending) .figures")).to_contain_text("Answers kept")
-        page.keyboard.press("ArrowLeft")
         page.keyboard.press("ArrowLeft")
         page.keyboard.press("ArrowLeft")
         page.keyboard.press("Enter")  # the settings of Rank
@@ -75,10 +93,84 @@ def test_a_method_is_built_from_nothing_by_keys_alone(app):
         page.keyboard.press("ArrowUp")
         expect(page.locator(".change .of")).to_have_text("Rank: keep 32 → 33", timeout=120_000)
         page.keyboard.press("Escape")
-        page.keyboard.type("32 of the paths drawn without")  # another step in its place
+        page.keyboard.type("random")  # another step in its place
         page.keyboard.press("Enter")
         expect(page.locator(".change .of")).to_have_text("Rank → Random selection", timeout=120_000)
+        expect(page.locator(".brick.chosen .open")).to_be_focused()
+        expect(page.locator(".search")).to_have_value("")
         assert not serious(page)
+
+
+@pytest.mark.parametrize("number", ["lego-12", "lego-14"])
+def test_a_published_method_is_typed_and_saved_without_the_mouse(app, number):
+    line = catalogue()[number].line
+    with opened(app) as page:
+        type_steps(page, *(title_of(type(step)).lower() for step in line))
+        wait_for(page, *(title_of(type(step)) for step in line))
+        if number == "lego-14":  # which has another value than the step begins with
+            page.keyboard.press("ArrowLeft")
+            page.keyboard.press("ArrowLeft")
+            page.keyboard.press("Enter")
+            expect(page.locator("[data-field]").first).to_be_focused()
+            while page.evaluate(FOCUSED_FIELD) != "fanout":
+                page.keyboard.press("Tab")
+            page.keyboard.press("Control+a")
+            page.keyboard.type("32")
+            page.keyboard.press("Enter")
+            wait_for(page, *(title_of(type(step)) for step in line))
+        assert save_as(page, f"typed-{number}") == repr(line)
+
+
+def test_what_is_typed_while_the_steps_of_the_next_place_are_fetched_is_not_lost(app):
+    with opened(app) as page:
+        page.locator(".slot-button").first.wait_for(timeout=60_000)
+        settle(page)
+        page.locator(".slot-button").first.focus()
+        page.keyboard.press("Enter")
+        page.keyboard.type("pagerank\nshortest paths\nrank\nanswer\n", delay=2)
+        wait_for(page, "PageRank", "Shortest paths", "Rank", "Answer")
+        assert line_in(page) == TWELVE
+
+
+def test_a_second_enter_takes_nothing_and_words_that_fit_nothing_stay(app):
+    with opened(app) as page:
+        type_steps(page, "pagerank")
+        page.keyboard.press("Enter")
+        page.keyboard.press("Enter")
+        page.keyboard.type("sandwich")
+        page.keyboard.press("Enter")
+        wait_for(page, "PageRank")
+        expect(page.locator(".search")).to_have_value("sandwich")
+        expect(page.get_by_role("status").filter(has_text="No step that fits")).to_be_visible()
+
+
+def test_names_are_taken_before_descriptions_and_arrows_take_another(app):
+    line = "PersonalizedPageRank() >> ShortestPaths()"
+    with opened(app, line) as page:
+        wait_for(page, "PageRank", "Shortest paths")
+        page.locator("[data-slot='2'] .slot-button").click()
+        expect(page.locator(".hk[aria-busy=false]")).to_have_count(1)
+        search = page.get_by_role("combobox", name="Search the steps that fit here")
+        first = page.get_by_role("listbox", name="Steps that fit").get_by_role("option").first
+        for typed, title in (("rank", "Rank"), ("answer", "Answer")):
+            search.fill(typed)
+            expect(first.locator("b")).to_have_text(title)
+        search.fill("paths")
+        options = page.get_by_role("option")
+        expect(options.nth(0)).to_have_attribute("aria-selected", "true")
+        search.press("ArrowDown")
+        expect(options.nth(0)).to_have_attribute("aria-selected", "false")
+        expect(options.nth(1)).to_have_attribute("aria-selected", "true")
+        active = options.nth(1).get_attribute("id")
+        assert active and search.get_attribute("aria-activedescendant") == active
+        assert search.get_attribute("aria-controls") == "".join(
+            page.get_by_role("listbox").evaluate_all("all => all.map(one => one.id)")
+        )
+        expect(search).to_be_focused()
+        assert not serious(page)
+        title = options.nth(1).locator("b").inner_text()
+        search.press("Enter")
+        wait_for(page, "PageRank", "Shortest paths", title)
 
 
 def test_a_method_is_built_from_nothing_by_seven_presses_of_the_mouse_and_a_step_changed(app):
@@ -221,6 +313,30 @@ def test_a_line_is_started_from_the_gallery_and_the_one_before_comes_back(app):
         wait_for(page, "PageRank", "Shortest paths", "Rank", "Answer")
         page.locator(".tool", has_text="Undo").click()
         wait_for(page, "Neighbourhood", "Complete paths")
+
+
+LOOK = """all => all.map(one => {
+    const style = getComputedStyle(one);
+    return ['backgroundColor', 'borderTopColor', 'borderTopLeftRadius', 'minHeight'].map(
+        name => name === 'minHeight' ? one.getBoundingClientRect().height : style[name]);
+})"""
+
+
+def test_settings_look_as_the_page_s_own_boxes_and_a_long_help_opens_on_a_press(app):
+    with opened(app, TWELVE) as page:
+        wait_for(page, "PageRank", "Shortest paths", "Rank", "Answer")
+        settle(page)
+        own = page.get_by_test_id("stTextInputRootElement").evaluate_all(LOOK)[:1]
+        page.locator("[data-brick='3'] > .open").click()
+        page.locator("[data-field=model]").wait_for()
+        page.mouse.move(0, 0)
+        settle(page)
+        for name in ("model", "keep"):
+            assert page.locator(f"[data-field={name}]").evaluate_all(LOOK) == own
+        rest = page.locator("details.help p").first
+        expect(rest).to_be_hidden()
+        page.locator("details.help summary").first.press("Enter")
+        expect(rest).to_be_visible()
 
 
 def test_a_hostile_name_is_drawn_as_text(app):

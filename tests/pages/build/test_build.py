@@ -7,6 +7,8 @@ from itertools import count
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.builds.registry import BUILD_GRAMMAR
+from core.cases.examples import demo
 from core.diagnosis.step_outcomes import step_outcomes
 from core.drafts.draft import new_brick
 from core.io.home import ROOT
@@ -16,9 +18,10 @@ from core.operators.text import parse_line
 from core.parameters import parameters
 from core.sources import CorpusSource, GraphSource
 from pages.parts.build.bench import Bench
-from pages.parts.build.fields import block_fields, operator_sentence
+from pages.parts.build.fields import EXPRESSION_HELP, block_fields, operator_sentence
 from pages.parts.build.line_drawing import line_data
 from pages.parts.build.outcomes import block_outcomes
+from pages.parts.build.trial_view import _prompt_counts, _start_question
 from pages.parts.shared.session import engine
 
 PAGE = str(ROOT / "pages" / "build.py")
@@ -188,6 +191,37 @@ def test_a_line_is_tried_on_a_question(own):
     assert "Did you mean" in at.error[0].value
 
 
+def test_it_begins_with_the_question_of_the_first_page_of_which_answers_are_lost(own, movies):
+    at = opened(line="PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm25')")
+    assert at.text_input(key="try_question").value == demo()[0].question
+    idle(button(at, "try_run").click().run())
+    job = engine().jobs.get(at.session_state["try_job"])
+    last = step_outcomes(job.comparison, job.comparison.lanes[0])[2]
+    assert 0 < len(last.alive) < len(job.comparison.ask.question.answers)
+
+
+def test_a_source_without_a_shipped_comparison_begins_with_its_first_set(movies):
+    from tests.pages.compare.three_documents import NAME, QUESTION, made
+
+    made()
+    assert _start_question(CorpusSource(NAME)) == QUESTION
+    assert _start_question(GraphSource("nowhere")) == ""
+
+
+@pytest.mark.parametrize(
+    "paths, hits, counts",
+    [
+        (0, {"chunk": 2}, ["2 passages"]),
+        (0, {"chunk": 1, "node": 1, "relation": 3}, ["1 passage", "1 entity", "3 relations"]),
+        (10, {}, ["10 paths"]),
+        (0, {"community": 2}, ["2 communities"]),
+        (0, {}, []),
+    ],
+)
+def test_the_heading_of_a_prompt_counts_what_it_shows(paths, hits, counts):
+    assert _prompt_counts({"prompt_paths": paths, "prompt_hits": hits}) == counts
+
+
 def test_documents_are_asked_and_gold_passages_counted(movies):
     from tests.pages.compare.three_documents import LINE, NAME, QUESTION, made
 
@@ -208,11 +242,24 @@ def test_documents_are_asked_and_gold_passages_counted(movies):
         "lost"
     ].startswith("women: ")
     assert [one["title"] for one in extra] == ["Nearest sentence"]
+    heading = at.expander[-1].label
+    assert heading.startswith("Prompt · about ") and " · 1 passage" in heading
+    assert "path" not in heading and "entit" not in heading
 
 
 @pytest.mark.parametrize("cls", OPERATORS.values())
 def test_the_sentence_of_an_operator_holds_no_mark_of_code(cls):
     assert "`" not in operator_sentence(cls())
+
+
+@pytest.mark.parametrize("cls", [*OPERATORS.values(), *BUILD_GRAMMAR.operators.values()])
+def test_a_help_text_of_a_setting_is_at_most_twelve_words_and_the_rest_behind_it(cls):
+    made = parameters(cls)
+    for one, field in zip(made, block_fields(new_brick(cls, count(1)), None, {})["fields"]):
+        shown = field["help"].removesuffix(" …")
+        assert 1 <= len(shown.split()) <= 12 and ". …" not in field["help"]
+        whole = f"{shown} {field['more'].removeprefix('… ')}".strip()  # nothing is lost
+        assert whole == f"{one.help} {EXPRESSION_HELP}" if one.model else whole == one.help
 
 
 def test_the_sentence_of_an_operator_names_its_values():

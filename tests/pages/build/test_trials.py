@@ -16,7 +16,8 @@ from core.graph.building.build import build
 from core.sources import GraphSource
 from core.types import Ranking
 from pages.parts.build.change import _facts, _turn_counts, change_data
-from pages.parts.build.sample_effect import _price, sample_data
+from pages.parts.build.sample_effect import _steps_and_seconds, sample_data
+from pages.parts.build.trials import Trials
 from pages.parts.shared.session import engine
 from tests.pages.build.test_build import PAGE, bench, button, hear, idle, own  # noqa: F401
 
@@ -192,7 +193,24 @@ def figures_of(seconds: float) -> SimpleNamespace:
 @pytest.mark.parametrize("now, tone", [(27.9, "same"), (2.0, "good"), (400.0, "bad")])
 def test_seconds_are_better_or_worse_only_where_no_machine_varies_so_much(now, tone):
     facts = _facts(figures_of(42.6), figures_of(now), documents=False)
-    assert [fact["tone"] for fact in facts if fact["label"] == "Seconds"] == [tone]
+    seconds = next(fact for fact in facts if fact["label"] == "Seconds")
+    # an arrow is drawn from what was before
+    assert (seconds["tone"], seconds["before"]) == (tone, None if tone == "same" else "42.60")
+    assert seconds["now"].startswith(f"{now:.2f}")
+
+
+@pytest.mark.parametrize(
+    "measured, shown",
+    [
+        ([28 * 60, 47 * 60], 28 * 60),  # 14 to 56 minutes holds 47 minutes as well
+        ([28 * 60, 15 * 60, 50 * 60], 28 * 60),
+        ([28 * 60, 10], 10),
+        ([10, 28 * 60], 28 * 60),
+    ],
+)
+def test_an_estimate_stays_as_long_as_a_new_one_lies_in_its_range(measured, shown):
+    runs = Trials()
+    assert [runs.steady_estimate(seconds) for seconds in measured][-1] == shown
 
 
 def lane_of(*steps) -> SimpleNamespace:
@@ -213,11 +231,8 @@ def step(seconds: float, saved: float = 0.0) -> SimpleNamespace:
         ((0.5, 0.0), (10.0, 30.0), 40.0),  # remembered from another line
     ],
 )
-def test_what_both_lines_read_is_paid_once_in_the_estimate(monkeypatch, old, new, seconds):
-    said = []
-    monkeypatch.setattr(
-        "pages.parts.build.sample_effect.rough_range_text", lambda spent: said.append(spent) or ""
-    )
+def test_what_both_lines_read_is_paid_once_in_the_estimate(old, new, seconds):
     shared = step(1.0)
-    _price(SimpleNamespace(lanes=[lane_of(shared, step(*old)), lane_of(shared, step(*new))]))
-    assert said == [pytest.approx(40 * (1.0 + seconds))]
+    lanes = [lane_of(shared, step(*old)), lane_of(shared, step(*new))]
+    steps, estimate = _steps_and_seconds(SimpleNamespace(lanes=lanes))
+    assert (len(steps), estimate) == (3, pytest.approx(40 * (1.0 + seconds)))
