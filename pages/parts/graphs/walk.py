@@ -13,10 +13,11 @@ import numpy as np
 import streamlit as st
 
 from core.errors import shorten
+from core.graph.algorithms.overview import busiest_nodes
 from core.graph.names.lookup import name_lookup
 from core.graph.texts import edge_weights, node_texts, relation_texts
-from pages.parts.graphs.overview import legend_html, overview_html, overview_part, overview_sentence
 from pages.parts.graphs.walk_view import draw_picture, neighbourhood, picture_html
+from pages.parts.map.graph_map import draw_graph_map
 from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
@@ -26,6 +27,7 @@ from pages.parts.shared.wording import tr
 
 STEPS_PER_PAGE = 50  # steps on one page of the table
 MAX_PICTURE_ENTITIES = 60  # most entities in a picture
+MAX_HUB_BUTTONS = 8  # best connected entities that are buttons
 MAX_TRAIL_ENTITIES = 8  # last visited entities that are drawn
 MAX_OPEN_DESCRIPTION_CHARACTERS = 300  # characters of a description that are shown without a click
 ALL_RELATIONS = -1  # step code of the filter that leaves out nothing; others are at least 0
@@ -72,25 +74,15 @@ def draw_walk(graph: Any) -> None:
 def _draw_overview(graph: Any) -> None:
     """Draw the best connected entities, where the walk can begin.
 
-    They are buttons, and nodes of a picture.
+    They are buttons above the map of the graph.
     """
-    view, dark = overview_part(graph.digest, graph), st.context.theme.type == "dark"
-    if not view.hubs:
-        st.info(tr("This graph has no entities."), icon=":material/hub:")
-        return
-    caption(
-        "Type a name, start at one of the most connected entities, or click one in the picture:"
-    )
-    _draw_entity_buttons(graph, list(view.hubs), "busy")
-    drawn_nodes = {*view.hubs, *view.joints, *view.further}
-    with st.container(border=True, key="picture"):
-        draw_picture(
-            overview_html(graph, view, dark),
-            lambda node: go_to_node(graph, node) if node in drawn_nodes else None,
-            tr("Picture of the most connected entities"),
+    hubs = busiest_nodes(graph, MAX_HUB_BUTTONS)
+    if hubs:
+        caption(
+            "Type a name, start at one of the most connected entities, or click one on the map:"
         )
-    st.html(legend_html(graph, view, dark))
-    st.caption(overview_sentence(graph, view))
+        _draw_entity_buttons(graph, hubs, "busy")
+    draw_graph_map(graph, f"map-{graph.digest[:8]}", on_click=partial(go_to_node, graph))
 
 
 def _follow_address(graph: Any) -> None:

@@ -1,0 +1,268 @@
+"""Layout of a whole graph as a map: its communities first, then the nodes of each one.
+
+Each community is a disc with its hubs in the middle. Linked discs lie near each other, and
+unlinked ones around them. The same graph has the same map.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.graph.algorithms.igraph_seed import seed_igraph
+from core.graph.algorithms.map_loops import settle_discs, settle_nodes
+from core.graph.columns import row_offsets
+from core.graph.order import top_k
+from core.graph.protocol import KnowledgeGraph
+from core.watch import NO_WATCH, Watch
+
+
+@dataclass(frozen=True)
+class MapDefaults:
+    """Bounds of a map, and sizes in its layout.
+
+    The unit of length is the distance between two nodes.
+    """
+
+    nodes: int = 100_000
+    edges: int = 300_000
+    read_edges: int = 4_000_000  # edges of the graph that are read at a time
+    main_topics: int = 800  # communities that are placed by their links
+    min_linked_topic: int = 3  # nodes of a community below which it is placed around the others
+    disc_radius: float = 0.78  # of a community of n nodes: this times the root of n
+    gap: float = 1.1  # distance between discs, plus a share of their radius
+    gap_share: float = 0.16
+    flatness: float = 2.2  # makes the map wider than it is high
+    disc_rounds: int = 400
+    node_rounds: int = 80
+    evenness: float = 0.6  # by how much nodes are spread over their disc, after ten rounds each
+
+
+MAP = MapDefaults()
+GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
+
+
+@dataclass(frozen=True, eq=False)
+class MapPart:
+    """The nodes and links of a graph that its map shows.
+
+    The nodes are ordered by (-degree, id). A link connects two positions in `nodes`, the smaller
+    one first; parallel edges are one link, and loops none.
+    """
+
+    nodes: np.ndarray  # int64 [n]
+    degrees: np.ndarray  # int64 [n], in the whole graph
+    heads: np.ndarray  # int32 [m]
+    tails: np.ndarray  # int32 [m]
+
+
+def map_part(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> MapPart:
+    """Choose what the map of a graph shows: its best connected nodes, and links between them.
+
+    If there are too many links, each node keeps those to its best connected neighbours.
+
+    >>> from core.graph.algorithms.map_layout import map_part
+    >>> part = map_part(toy)
+    >>> part.nodes.tolist(), list(zip(part.heads.tolist(), part.tails.tolist()))
+    ([0, 2, 3, 1, 4], [(0, 1), (0, 3), (0, 4), (1, 2), (1, 3)])
+    """
+    n_nodes = graph.n_nodes
+    nodes, degrees = top_k(np.arange(n_nodes), graph.degrees(np.arange(n_nodes)), MAP.nodes)
+    rank = np.full(n_nodes, -1, np.int64)
+    rank[nodes] = np.arange(len(nodes))
+    indptr, all_tails, _, _ = graph.adjacency()
+    pieces, start = [np.empty(0, np.int64)], 0
+    while start < n_nodes:
+        watch.check()
+        stop = int(np.searchsorted(indptr, indptr[start] + MAP.read_edges, "right")) - 1
+        stop = min(n_nodes, max(stop, start + 1))
+        heads = np.repeat(rank[start:stop], np.diff(indptr[start : stop + 1]))
+        tails = rank[all_tails[indptr[start] : indptr[stop]]]
+        low, high = np.minimum(heads, tails), np.maximum(heads, tails)
+        chosen = (low >= 0) & (low != high)
+        pieces.append(np.unique(high[chosen] * n_nodes + low[chosen]))
+        start = stop
+    keys = np.unique(np.concatenate(pieces))  # by the less connected end, then by the other
+    tails, heads = np.divmod(keys, max(1, n_nodes))
+    if len(keys) > MAP.edges:
+        nth_link = np.arange(len(tails)) - np.searchsorted(tails, tails)
+        kept = np.sort(np.argsort(nth_link, kind="stable")[: MAP.edges])
+        heads, tails = heads[kept], tails[kept]
+    order = np.lexsort((tails, heads))
+    return MapPart(
+        nodes.astype(np.int64),
+        degrees.astype(np.int64),
+        heads[order].astype(np.int32),
+        tails[order].astype(np.int32),
+    )
+
+
+def layout_map(
+    n: int, heads: np.ndarray, tails: np.ndarray, watch: Watch = NO_WATCH
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return positions and topics of the nodes of a map.
+
+    A topic is a community by Leiden. Topics are numbered from the largest to the smallest.
+
+    Parameters
+    ----------
+    n : number of nodes, in order of their degrees.
+    heads, tails : links of the nodes, without loops and repeats.
+    watch : may raise RunCancelled.
+
+    Returns
+    -------
+    Positions from 0 to 1, float32 [n, 2], with one scale for both axes; and topics, int32 [n].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from core.graph.algorithms.map_layout import layout_map
+    >>> xy, topics = layout_map(4, np.array([0, 2]), np.array([1, 3]))
+    >>> topics.tolist()
+    [0, 0, 1, 1]
+    """
+    if not n:
+        return np.empty((0, 2), np.float32), np.empty(0, np.int32)
+    watch.report("Finding communities", 0.05)
+    topics = _find_topics(n, heads, tails)
+    sizes = np.bincount(topics)
+    radii = MAP.disc_radius * np.sqrt(sizes)
+    watch.report("Placing communities", 0.3)
+    centres = _place_topics(sizes, radii, topics[heads], topics[tails])
+    members = np.argsort(topics, kind="stable")  # the best connected of each topic first
+    within = np.empty(n, np.int64)
+    within[members] = np.arange(n) - np.repeat(row_offsets(sizes)[:-1], sizes)
+    # A sunflower: the k-th node of a topic lies at a distance that grows with the root of k.
+    distance = radii[topics] * np.sqrt(within / sizes[topics])
+    angle = GOLDEN_ANGLE * within
+    turns = np.stack([np.cos(angle), np.sin(angle)], 1)
+    xy = centres[topics] + distance[:, None] * turns
+    both_heads = np.concatenate([heads, tails]).astype(np.int64)
+    both_tails = np.concatenate([tails, heads]).astype(np.int64)
+    order = np.argsort(both_heads, kind="stable")
+    degrees = np.bincount(both_heads, minlength=n)
+    gravity = np.where(within < 1 + np.sqrt(sizes[topics]) / 4, degrees / degrees.max(initial=1), 0)
+    gravity[within == 0] = 1
+    for first in range(0, MAP.node_rounds, 10):
+        watch.check()
+        watch.report("Placing entities", 0.4 + 0.6 * first / MAP.node_rounds)
+        settle_nodes(
+            xy,
+            row_offsets(degrees),
+            both_tails[order],
+            topics,
+            centres,
+            radii,
+            gravity,
+            MAP.node_rounds,
+            first,
+        )
+        _spread_evenly(xy, topics, centres, radii)
+    return _fit_into_unit(xy), topics
+
+
+def _spread_evenly(
+    xy: np.ndarray, topics: np.ndarray, centres: np.ndarray, radii: np.ndarray
+) -> None:
+    """Move nodes away from or to the centres of their discs, so that they fill these, in place.
+
+    Their directions and their order by distance from the centre do not change.
+    """
+    offsets = xy - centres[topics]
+    distance = np.maximum(np.hypot(*offsets.T), 1e-9)
+    order = np.lexsort((distance, topics))
+    sizes = np.bincount(topics)
+    starts = row_offsets(sizes)[:-1]
+    rank = np.empty(len(xy))
+    rank[order] = np.arange(len(xy)) - np.repeat(starts, sizes)
+    even = radii[topics] * np.sqrt(rank / sizes[topics])
+    share = MAP.evenness * (1 - 1 / np.sqrt(sizes[topics]))
+    scale = 1 + share * (even / distance - 1)
+    xy[:] = centres[topics] + scale[:, None] * offsets
+
+
+def _find_topics(n: int, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
+    """Return the community of each node, largest first, then by the best connected node."""
+    import igraph
+
+    graph = igraph.Graph(n, np.column_stack([heads, tails]))
+    with seed_igraph(0):
+        clusters = graph.community_leiden(objective_function="modularity", n_iterations=2)
+    labels = np.asarray(clusters.membership, np.int64)
+    _, first, labels, sizes = np.unique(
+        labels, return_index=True, return_inverse=True, return_counts=True
+    )
+    number = np.empty(len(first), np.int64)
+    number[np.lexsort((first, -sizes))] = np.arange(len(first))
+    return number[labels].astype(np.int32)
+
+
+def _place_topics(
+    sizes: np.ndarray, radii: np.ndarray, heads: np.ndarray, tails: np.ndarray
+) -> np.ndarray:
+    """Return the centres of the topics' discs, float64 [topics, 2].
+
+    `heads` and `tails` are the topics of the ends of each link.
+    """
+    spaced = radii * (1 + MAP.gap_share) + MAP.gap
+    is_between = heads != tails
+    low, high = np.minimum(heads, tails)[is_between], np.maximum(heads, tails)[is_between]
+    is_main = sizes >= MAP.min_linked_topic
+    is_main[low] = is_main[high] = True
+    is_main[0], is_main[MAP.main_topics :] = True, False
+    main = np.flatnonzero(is_main)
+    number = np.full(len(sizes), -1)
+    number[main] = np.arange(len(main))
+    pairs, counts = np.unique(number[low] * len(sizes) + number[high], return_counts=True)
+    pairs, counts = pairs[pairs >= 0], counts[pairs >= 0]
+    a, b = np.divmod(pairs, len(sizes))
+    weights = counts / np.sqrt(sizes[main[a]] * sizes[main[b]])
+    total = np.bincount(a, weights, len(main)) + np.bincount(b, weights, len(main))
+    weights = weights / np.maximum(total[a], total[b])
+    # Largest disc in the middle, the others around it on a spiral.
+    area = np.cumsum(spaced[main] ** 2)
+    angle = GOLDEN_ANGLE * np.arange(len(main))
+    wide = np.stack([np.cos(angle) * MAP.flatness**0.5, np.sin(angle) / MAP.flatness**0.5], 1)
+    start = np.sqrt(area - area[0])[:, None] * wide
+    settle_discs(start, spaced[main], a, b, weights, MAP.disc_rounds, MAP.flatness)
+    centres = np.zeros((len(sizes), 2))
+    centres[main] = start - _middle(start, spaced[main])
+    others = np.flatnonzero(~is_main)
+    if len(others):
+        extent = (abs(centres[main]) + spaced[main][:, None]).max(0)
+        centres[others] = _ring_positions(spaced[others], extent)
+    return centres
+
+
+def _middle(centres: np.ndarray, radii: np.ndarray) -> np.ndarray:
+    low, high = (centres - radii[:, None]).min(0), (centres + radii[:, None]).max(0)
+    return (low + high) / 2
+
+
+def _ring_positions(radii: np.ndarray, extent: np.ndarray) -> np.ndarray:
+    """Return centres of discs on rings around an ellipse with these half axes.
+
+    The discs are ordered from the largest to the smallest.
+    """
+    centres = np.empty((len(radii), 2))
+    start = 0
+    while start < len(radii):
+        extent = extent + 1.2 * radii[start]
+        length = math.pi * extent.sum()  # of an ellipse, roughly
+        stop = start + max(1, int(np.searchsorted(np.cumsum(2 * radii[start:]), length)))
+        count = len(radii[start:stop])
+        angle = 2 * math.pi * np.arange(count) / count
+        centres[start:stop] = extent * np.stack([np.cos(angle), np.sin(angle)], 1)
+        extent = extent + 1.2 * radii[start]
+        start = stop
+    return centres
+
+
+def _fit_into_unit(xy: np.ndarray) -> np.ndarray:
+    """Scale positions into 0..1, with one scale for both axes and the middle at 0.5."""
+    low, high = xy.min(0), xy.max(0)
+    scale = max(float((high - low).max()), 1e-9)
+    return (0.5 + 0.98 * (xy - (low + high) / 2) / scale).astype(np.float32)
