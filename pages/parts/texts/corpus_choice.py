@@ -21,6 +21,10 @@ from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
 DEFAULT_CORPUS = "christmas-carol"  # the corpus that is selected at first
+# Parts of the page.
+GRAPH_PART = tr("Graph")
+DOCUMENTS_PART = tr("Documents")
+ADD_PART = tr("Add")
 
 
 def choose_corpus() -> str:
@@ -50,8 +54,9 @@ def choose_corpus() -> str:
         key=Session.texts_corpus.name,
         persist_state="session",
         format_func=lambda name: corpora_by_name[name].title if name in corpora_by_name else name,
-        width=420,
+        width=260,
         label_visibility="collapsed",
+        on_change=Session.texts_view.drop,
     )
     if address_corpus and address_corpus not in corpora_by_name:
         session.texts_unknown_corpus = address_corpus
@@ -72,18 +77,14 @@ def warn_missing_corpus() -> None:
         )
 
 
-def draw_ask_button(name: str) -> None:
-    """Draw the button to Compare, where questions are asked of these documents."""
-    if button(
-        tr("Ask about it"),
-        partial(_select_corpus, name),
-        icon="view_column",
-        help=tr("Opens Compare with these texts"),
-    ):
+def draw_ask_button(name: str, label: str, **look: Any) -> None:
+    """Draw a button to Compare, where questions are asked of these documents."""
+    help_text = tr("Opens Compare with these texts")
+    if button(label, partial(select_corpus, name), help=help_text, **look):
         st.switch_page("pages/compare.py", query_params={"corpus": name})
 
 
-def _select_corpus(name: str) -> None:
+def select_corpus(name: str) -> None:
     """Choose this corpus in the sidebar.
 
     A question about another source is cleared.
