@@ -31,8 +31,8 @@ PARTS = (GRAPH_PART, DOCUMENTS_PART, ADD_PART)
 def draw_page() -> None:
     """Draw the page."""
     row = partial(st.container, horizontal=True, vertical_alignment="center")
-    with row(horizontal_alignment="distribute", key="texts-head"):
-        with row(width="content"):
+    with row(key="texts-head"):
+        with row(width="stretch"):
             st.header(tr("Texts"), anchor=False, width="content")
             name = choose_corpus()
             facts = st.container(width="content")

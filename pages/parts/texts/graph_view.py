@@ -40,6 +40,7 @@ from pages.parts.texts.text_trail import (
     has_passage_nodes,
     is_tree,
     level_names,
+    node_label,
     node_noun,
     visited_entities,
 )
@@ -146,7 +147,7 @@ def _choose_view(graph: Graph) -> str:
 def _draw_map(graph: Graph) -> None:
     """Draw the picture of the graph. A click on an entity opens it beside the picture."""
     visited = visited_entities(graph)[-1:]
-    highlights = [(tr("Open"), OPEN_COLOUR, visited)] if visited else []
+    highlights = [(node_label(graph, node), OPEN_COLOUR, [node]) for node in visited]
     draw_graph_map(
         graph,
         key=f"texts-map-{graph.digest[:8]}",
