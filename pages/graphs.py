@@ -7,6 +7,7 @@ import streamlit as st
 from core.datasets import dataset_of
 from pages.parts.bringing.drop_zone import drop_zone
 from pages.parts.bringing.questions import draw_added_questions
+from pages.parts.compare.map_highlights import retrieved_highlights
 from pages.parts.graphs.downloads import draw_download
 from pages.parts.graphs.graph_removal import draw_remove_button
 from pages.parts.graphs.live_neighbourhood import draw_fetch_button, named_neighbourhood
@@ -47,7 +48,7 @@ def draw_page() -> None:
             return
         draw_counts(graph)
     with walk_tab:
-        draw_walk(graph)
+        draw_walk(graph, retrieved_highlights(graph))
         draw_fetch_button(graph)
     with shape_tab:
         if may_count(graph):

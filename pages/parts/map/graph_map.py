@@ -39,6 +39,7 @@ def draw_graph_map(
     height: int = 520,
     highlights: Sequence[Highlight] = (),
     on_click: Callable[[int], object] = lambda node: None,
+    has_search: bool = True,
 ) -> int | None:
     """Draw the map of a graph, and return the id of the node that was clicked.
 
@@ -50,6 +51,7 @@ def draw_graph_map(
     height : in pixels.
     highlights : sets of nodes that are marked, such as those that a method has retrieved.
     on_click : called with that id before the page is drawn again.
+    has_search : whether there is a search over the names on the map.
     """
 
     def clicked_node() -> int | None:
@@ -73,8 +75,12 @@ def draw_graph_map(
             draw_job(job, f"map-{key}")
             return None
         graph_map = load_map(graph)
-    data = _map_data(graph, graph_map, key, height, highlights)
-    component("map")(key=key, data=as_bytes(data), on_clicked_change=pass_click)
+    data = _map_data(graph, graph_map, key, highlights)
+    component("map")(
+        key=key,
+        data=as_bytes({**data, "height": height, "search": has_search}),
+        on_clicked_change=pass_click,
+    )
     return clicked_node()
 
 
@@ -82,7 +88,6 @@ def _map_data(
     graph: KnowledgeGraph,
     graph_map: GraphMap,
     key: str,
-    height: int,
     highlights: Sequence[Highlight],
 ) -> dict[str, Any]:
     """Return the data of the component. Nodes are numbered as in the map."""
@@ -93,7 +98,6 @@ def _map_data(
         "layout": _serve(layout, f"{key}-layout"),
         "names": _serve(names, f"{key}-names"),
         **titles,
-        "height": height,
         "total": [graph.n_nodes, graph.n_edges],
         "highlights": [
             {"name": name, "colour": colour, "nodes": _map_numbers(graph_map, nodes)}
