@@ -34,6 +34,8 @@ class MapDefaults:
     disc_radius: float = 0.78  # of a community of n nodes: this times the root of n
     gap: float = 1.1  # distance between discs, plus a share of their radius
     gap_share: float = 0.16
+    ring_gap: float = 0.4  # added to the radii of the discs around the others
+    ring_share: float = 0.4  # of their area that these discs cover
     flatness: float = 2.2  # makes the map wider than it is high
     disc_rounds: int = 400
     node_rounds: int = 80
@@ -137,9 +139,7 @@ def layout_map(
     within[members] = np.arange(n) - np.repeat(row_offsets(sizes)[:-1], sizes)
     # A sunflower: the k-th node of a topic lies at a distance that grows with the root of k.
     distance = radii[topics] * np.sqrt(within / sizes[topics])
-    angle = GOLDEN_ANGLE * within
-    turns = np.stack([np.cos(angle), np.sin(angle)], 1)
-    xy = centres[topics] + distance[:, None] * turns
+    xy = centres[topics] + distance[:, None] * _turns(sizes.max())[within]
     both_heads = np.concatenate([heads, tails]).astype(np.int64)
     both_tails = np.concatenate([tails, heads]).astype(np.int64)
     order = np.argsort(both_heads, kind="stable")
@@ -216,49 +216,35 @@ def _place_topics(
     main = np.flatnonzero(is_main)
     number = np.full(len(sizes), -1)
     number[main] = np.arange(len(main))
-    pairs, counts = np.unique(number[low] * len(sizes) + number[high], return_counts=True)
-    pairs, counts = pairs[pairs >= 0], counts[pairs >= 0]
-    a, b = np.divmod(pairs, len(sizes))
+    low, high = number[low], number[high]
+    pairs, counts = np.unique(
+        (low * len(main) + high)[(low >= 0) & (high >= 0)], return_counts=True
+    )
+    a, b = np.divmod(pairs, len(main))
     weights = counts / np.sqrt(sizes[main[a]] * sizes[main[b]])
     total = np.bincount(a, weights, len(main)) + np.bincount(b, weights, len(main))
     weights = weights / np.maximum(total[a], total[b])
     # Largest disc in the middle, the others around it on a spiral.
     area = np.cumsum(spaced[main] ** 2)
-    angle = GOLDEN_ANGLE * np.arange(len(main))
-    wide = np.stack([np.cos(angle) * MAP.flatness**0.5, np.sin(angle) / MAP.flatness**0.5], 1)
-    start = np.sqrt(area - area[0])[:, None] * wide
+    wide = np.array([MAP.flatness**0.5, MAP.flatness**-0.5])
+    start = np.sqrt(area - area[0])[:, None] * _turns(len(main)) * wide
     settle_discs(start, spaced[main], a, b, weights, MAP.disc_rounds, MAP.flatness)
     centres = np.zeros((len(sizes), 2))
-    centres[main] = start - _middle(start, spaced[main])
+    spread = spaced[main][:, None]
+    centres[main] = start - ((start - spread).min(0) + (start + spread).max(0)) / 2
     others = np.flatnonzero(~is_main)
-    if len(others):
-        extent = (abs(centres[main]) + spaced[main][:, None]).max(0)
-        centres[others] = _ring_positions(spaced[others], extent)
+    # Around an ellipse that holds all main discs, on a spiral that fills the plane evenly.
+    reach = abs(centres[main]) + spread
+    extent = reach.max(0) * np.hypot(*(reach / reach.max(0)).T).max()
+    areas = np.cumsum((radii[others] + MAP.ring_gap) ** 2) / MAP.ring_share
+    centres[others] = extent * (np.sqrt(1.1 + areas / extent.prod())[:, None] * _turns(len(others)))
     return centres
 
 
-def _middle(centres: np.ndarray, radii: np.ndarray) -> np.ndarray:
-    low, high = (centres - radii[:, None]).min(0), (centres + radii[:, None]).max(0)
-    return (low + high) / 2
-
-
-def _ring_positions(radii: np.ndarray, extent: np.ndarray) -> np.ndarray:
-    """Return centres of discs on rings around an ellipse with these half axes.
-
-    The discs are ordered from the largest to the smallest.
-    """
-    centres = np.empty((len(radii), 2))
-    start = 0
-    while start < len(radii):
-        extent = extent + 1.2 * radii[start]
-        length = math.pi * extent.sum()  # of an ellipse, roughly
-        stop = start + max(1, int(np.searchsorted(np.cumsum(2 * radii[start:]), length)))
-        count = len(radii[start:stop])
-        angle = 2 * math.pi * np.arange(count) / count
-        centres[start:stop] = extent * np.stack([np.cos(angle), np.sin(angle)], 1)
-        extent = extent + 1.2 * radii[start]
-        start = stop
-    return centres
+def _turns(count: int) -> np.ndarray:
+    """Return directions that differ as much as possible, each from those before it."""
+    angle = GOLDEN_ANGLE * np.arange(count)
+    return np.stack([np.cos(angle), np.sin(angle)], 1)
 
 
 def _fit_into_unit(xy: np.ndarray) -> np.ndarray:

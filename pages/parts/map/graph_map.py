@@ -15,9 +15,12 @@ import streamlit as st
 from streamlit import runtime
 
 from core.errors import shorten
+from core.graph.algorithms.overview import OVERVIEW
 from core.graph.protocol import KnowledgeGraph
 from core.indexes.graph_maps import GraphMap, load_map, saved_map
+from core.runtime.jobs import JOB_DONE, Job
 from pages.parts.board.component import as_bytes
+from pages.parts.shared.actions import button
 from pages.parts.shared.job_progress import draw_job
 from pages.parts.shared.scripts import component
 from pages.parts.shared.session import engine
@@ -66,15 +69,9 @@ def draw_graph_map(
     if not graph.n_nodes:
         st.info(tr("This graph has no entities."), icon=":material/hub:")
         return None
-    graph_map = saved_map(graph)
+    graph_map = saved_map(graph) or _lay_out(graph, key)
     if graph_map is None:
-        job = engine().background_jobs.run(
-            f"map-{graph.digest}", lambda job: load_map(graph, job), again=True
-        )
-        if not job.wait(WAIT_SECONDS) or job.error:
-            draw_job(job, f"map-{key}")
-            return None
-        graph_map = load_map(graph)
+        return None
     data = _map_data(graph, graph_map, key, highlights)
     component("map")(
         key=key,
@@ -82,6 +79,28 @@ def draw_graph_map(
         on_clicked_change=pass_click,
     )
     return clicked_node()
+
+
+def _lay_out(graph: KnowledgeGraph, key: str) -> GraphMap | None:
+    """Return the map, or draw the progress of the job that lays it out.
+
+    A very large graph, and one whose job was cancelled or failed, is laid out by a button.
+    """
+    jobs, job_key = engine().background_jobs, f"map-{graph.digest}"
+
+    def start() -> Job:
+        return jobs.run(job_key, lambda job: load_map(graph, job), again=True)
+
+    job = jobs.get(job_key)
+    if job is None and graph.n_edges <= OVERVIEW.max_counted_triples:
+        job = start()
+    if job is not None and job.wait(WAIT_SECONDS) and job.status == JOB_DONE:
+        return job.result
+    if job is not None:
+        draw_job(job, f"map-{key}")
+    if job is None or job.has_ended:
+        button(tr("Draw the map"), start, key=f"draw-{key}", icon="hub")
+    return None
 
 
 def _map_data(

@@ -1,18 +1,21 @@
 """The data that the map sends to the browser."""
 
 import gzip
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.datasets import open_graph
 from core.graph.building.build import build
-from core.indexes.graph_maps import load_map
+from core.indexes.graph_maps import load_map, saved_map
 from core.types import Path, Question, Ranking, State, Subgraph
 from pages.parts.compare import map_highlights
 from pages.parts.compare.map_highlights import retrieved_highlights
 from pages.parts.map import graph_map as module
+from pages.parts.shared.session import engine
 
 CLIQUES = [(f"{name}{i}", "r", f"{name}{j}") for name in "ab" for i in range(6) for j in range(i)]
 
@@ -21,7 +24,9 @@ CLIQUES = [(f"{name}{i}", "r", f"{name}{j}") for name in "ab" for i in range(6) 
 def graph(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     triples = [*CLIQUES, ("a0", "r", "b0"), ("a0", "r", "<b>x\ny</b>")]
-    return build(triples, tmp_path / "graphs" / "two", "two", "both")
+    graph = build(triples, tmp_path / "graphs" / "two", "two", "both")
+    yield graph
+    engine().background_jobs._jobs.pop(f"map-{graph.digest}", None)
 
 
 def test_the_packed_bytes_hold_the_map(graph):
@@ -77,6 +82,30 @@ def page():
 def test_the_map_is_laid_out_and_drawn_in_one_run(graph):
     at = AppTest.from_function(page).run()
     assert not at.exception and at.markdown[0].value == "None"
+
+
+def test_a_very_large_graph_is_laid_out_by_a_button(graph, monkeypatch):
+    monkeypatch.setattr(module, "OVERVIEW", replace(module.OVERVIEW, max_counted_triples=10))
+    drawn = []
+    monkeypatch.setattr(module, "component", lambda name: lambda key, **_: drawn.append(key))
+    at = AppTest.from_function(page).run()
+    assert not at.exception and not drawn and saved_map(open_graph("two")) is None
+    next(b for b in at.button if b.label == "Draw the map").click().run()
+    assert not at.exception and drawn == ["here"]
+
+
+def test_a_cancelled_map_is_not_laid_out_unasked(graph, monkeypatch):
+    def cancel(graph, job):
+        job.stop()
+        job.check()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "load_map", cancel)
+        at = AppTest.from_function(page).run()
+    assert not at.exception and saved_map(open_graph("two")) is None
+    assert not at.run().exception and saved_map(open_graph("two")) is None
+    next(b for b in at.button if b.label == "Draw the map").click().run()
+    assert not at.exception and saved_map(open_graph("two")) is not None
 
 
 @pytest.mark.parametrize("clicked, returned", [(3, "3"), (13, "None"), ("3", "None")])

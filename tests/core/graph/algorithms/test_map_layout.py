@@ -81,6 +81,17 @@ def test_nodes_of_a_star_do_not_lie_on_each_other():
     assert gaps.min() > 0.005
 
 
+def test_more_topics_than_are_placed_by_links_lie_around_them(monkeypatch):
+    monkeypatch.setattr(module, "MAP", replace(module.MAP, main_topics=2))
+    groups = [range(8 * k, 8 * k + 8) for k in range(5)]
+    pairs = [pair for group in groups for pair in clique(group)]
+    heads, tails = links([*pairs, *((8 * k, 8 * k + 8) for k in range(4))])
+    xy, topics = layout_map(40, heads, tails)
+    middles = np.array([xy[topics == k].mean(0) for k in range(5)])
+    away = np.hypot(*(middles - middles[:2].mean(0)).T)
+    assert in_unit(xy) and away[2:].min() > away[:2].max()
+
+
 def test_a_layout_can_be_cancelled():
     def stop():
         raise RunCancelled()
