@@ -6,16 +6,17 @@
 export function drawing() {
   const MAX_EDGES = 40_000, MAX_THROUGH = 1500, MAX_NAMES = 90, STROKE_EDGES = 1500;
   let n = 0, m = 0, ids, degrees, starts, tails, xy, topicHues, typeHues, names = [], folded = [], base, baseKey = "", told = {};
-  let sx, sy, radii;
+  let sx, sy, radii, mean;
   const radius = (i, scale) => {
     const gap = (0.6 * scale) / Math.sqrt(n);  // between two nodes, about
-    return Math.min(Math.max(2.5, Math.min(18, gap)), Math.max(0.75, gap * 0.1 * Math.max(1, degrees[i]) ** 0.42));
+    return Math.min(Math.max(2.5, Math.min(18, gap)), Math.max(0.75, gap * 0.15 * (Math.max(1, degrees[i]) / mean) ** 0.42));
   };
 
   const unpack = (buffer) => new Response(new Blob([buffer]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 
   function read(buffer) {
     let at = 12;
+    [baseKey, names, folded] = ["", [], []];
     [n, m] = new Uint32Array(buffer, 0, 3);
     const take = (Kind, count) => {
       const values = new Kind(buffer, at, count);
@@ -27,6 +28,7 @@ export function drawing() {
     tails = take(Uint32Array, m);
     [xy, topicHues, typeHues] = [take(Uint16Array, 2 * n), take(Uint8Array, n), take(Uint8Array, n)];
     for (let i = 0; i < n; i++) starts[i + 1] = starts[i] + counts[i];
+    mean = Math.max(1, degrees.reduce((sum, degree) => sum + degree, 0) / n);
     [sx, sy, radii] = [new Float32Array(n), new Float32Array(n), new Float32Array(n)];
   }
 
@@ -112,7 +114,7 @@ export function drawing() {
     return context;
   }
 
-  // The sets of nodes that are marked, with the edges inside each; the rest of the map becomes pale.
+  // The sets of nodes that are marked, the largest first, with the edges inside each; the rest of the map becomes pale.
   function drawMarks(context, { width, height, theme, marks, chosen }) {
     if (marks.length) {
       Object.assign(context, { globalAlpha: 0.6, fillStyle: theme.paper });
@@ -120,16 +122,13 @@ export function drawing() {
       context.globalAlpha = 1;
     }
     marks.forEach(({ colour, nodes }, number) => {
-      const marked = new Set(nodes), edges = [];
+      const marked = new Set(nodes), edges = [], least = nodes.length > 200 ? 1.5 : 3, border = 1.8 * (marks.length - 1 - number);
       for (const a of nodes) for (let k = starts[a]; k < starts[a + 1]; k++) if (marked.has(tails[k])) edges.push(a, tails[k]);
-      Object.assign(context, { strokeStyle: colour, fillStyle: colour, lineWidth: 1.4, globalAlpha: edges.length > 400 ? 0.35 : 0.8 });
+      const globalAlpha = Math.min(0.8, 2 * opacity(edges, width * height, 0.1));
+      Object.assign(context, { strokeStyle: colour, fillStyle: colour, lineWidth: edges.length > 400 ? 0.8 : 1.6, globalAlpha });
       stroke(context, edges);
-      Object.assign(context, { globalAlpha: 1, lineWidth: 2 });
-      for (const i of nodes) {
-        const seen = circle(context, i, Math.max(3, radii[i]) + 2.5 * number);
-        if (number) seen.stroke();
-        else seen.fill();
-      }
+      context.globalAlpha = 1;
+      for (const i of nodes) circle(context, i, Math.max(least, radii[i]) + border).fill();
     });
     if (chosen !== null) {
       Object.assign(context, { strokeStyle: theme.text, lineWidth: 2.5 });
@@ -153,9 +152,9 @@ export function drawing() {
     };
     Object.assign(context, { textAlign: "center", lineJoin: "round", lineWidth: 3.5, strokeStyle: theme.paper, fillStyle: theme.text });
     if (chosen !== null) write(chosen, names[chosen], true);
-    for (const { nodes } of marks) for (const i of nodes.slice(0, 30)) write(i, names[i], false);
+    for (const { nodes } of [...marks].reverse()) for (const i of nodes.slice(0, MAX_NAMES)) if (written.size < MAX_NAMES) write(i, names[i], false);
     for (const [text, i] of titles) write(i, text, true);
-    for (let i = 0; i < n && written.size < MAX_NAMES && radii[i] >= 2.6; i++) write(i, names[i], false);
+    for (let i = 0; i < n && !marks.length && written.size < MAX_NAMES && radii[i] >= 2.6; i++) write(i, names[i], false);
     return written.size;
   }
 

@@ -69,9 +69,8 @@ class GraphMap {
     setHidden(this.search, !data.search);
     setHidden(this.colour, data.types.length < 2);
     this.drawLegend();
-    if (data.layout === this.layout) return this.rest(0);
-    this.layout = data.layout;
-    this.load(data);
+    if (data.layout === this.layout) this.rest(0);
+    else this.load(data);
   }
 
   async load({ layout, names }) {
@@ -80,10 +79,10 @@ class GraphMap {
       if (!reply.ok) throw new Error(reply.statusText);
       return reply.arrayBuffer();
     };
+    Object.assign(this, { layout, chosen: null, named: false, view: null });
     try {
       const buffer = await bytes(layout);
       this.size = await this.ask("load", { buffer }, [buffer]);
-      this.view = null;
       this.resize();
       const second = await bytes(names);
       await this.ask("names", { buffer: second }, [second]);
@@ -97,9 +96,8 @@ class GraphMap {
   resize() {
     const [width, height] = [this.stage.clientWidth, this.stage.clientHeight];
     if (!width || !this.size) return;
-    const ratio = globalThis.devicePixelRatio || 1;
+    const ratio = globalThis.devicePixelRatio || 1, keeps = this.view && this.width === width;
     Object.assign(this.canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
-    const keeps = this.view && this.width === width;
     Object.assign(this, { width, height, ratio });
     if (!keeps) this.view = this.wholeView();
     this.show();
@@ -152,7 +150,7 @@ class GraphMap {
     while (this.wanted) {
       this.wanted = false;
       const { view } = this, [side, top] = [Math.round(this.width * MARGIN), Math.round(this.height * MARGIN)];
-      const marks = this.data.highlights.filter(({ name }) => !this.hidden.has(name));
+      const marks = this.data.highlights.filter(({ name }) => !this.hidden.has(name)).sort((a, b) => b.nodes.length - a.nodes.length);
       const picture = await this.ask("draw", {
         view: { ...view, x: view.x + side, y: view.y + top }, width: this.width + 2 * side, height: this.height + 2 * top, ratio: this.ratio,
         theme: this.theme(), byType: this.byType, marks, chosen: this.chosen, titles: this.data.topics.map(([title, number]) => [title, number]),
@@ -307,11 +305,7 @@ class GraphMap {
   }
 }
 
-function swatch(colour) {
-  const mark = el("i", "swatch");
-  mark.style.background = colour;
-  return mark;
-}
+const swatch = (colour) => Object.assign(el("i", "swatch"), { style: `background: ${colour}` });
 
 export default function map({ data, parentElement, setTriggerValue }) {
   const given = data instanceof Uint8Array || data instanceof ArrayBuffer ? JSON.parse(new TextDecoder().decode(data)) : data;

@@ -19,10 +19,11 @@ from core.graph.building.build import build
 from core.graph.store import Graph
 from core.indexes.graph_maps import load_map
 from tests.benchmarks.processor import processor
-from tests.server import open_page, server
+from tests.server import open_page, server, settle
 
 SIZES = ((20_000, 60_000), (100_000, 300_000))
 N_TOPICS = 120
+SHARP = ".map canvas[data-named=true][data-moving=false]"
 OUTSIDE_SHARE = 0.12  # of the edges, between two topics
 # Drags or zooms once a frame, and returns the longest frame and the time until the map is sharp.
 MOVE = """(canvas, [kind, frames]) => new Promise((done) => {
@@ -76,49 +77,52 @@ def made_graph(folder: Path, n: int, m: int) -> Graph:
 
 def run() -> list[dict]:
     """Rows of both graphs; the note of the first names the processor."""
-    rows = []
-    for n, m in SIZES:
-        with tempfile.TemporaryDirectory() as home:
-            os.environ["HOPSCOPE_HOME"] = home
-            rows += _rows(Path(home), n, m)
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["HOPSCOPE_HOME"] = home
+        rows = [row for n, m in SIZES for row in _layout_rows(Path(home), n, m)]
+        with server(HOPSCOPE_HOME=home) as (address, _):
+            for n, _ in SIZES:
+                rows += _browser_rows(f"{address}/graphs?graph=made-{n}", n)
     rows[0]["note"] = processor()
     return rows
 
 
-def _rows(home: Path, n: int, m: int) -> list[dict]:
-    name = f"made-{n}"
-    graph = made_graph(home / "graphs" / name, n, m)
+def _layout_rows(home: Path, n: int, m: int) -> list[dict]:
+    graph = made_graph(home / "graphs" / f"made-{n}", n, m)
     start = time.perf_counter()
     load_map(graph)
     seconds = time.perf_counter() - start
-    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    rows = [
+    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    return [
         {"name": f"{n:,} nodes: layout", "value": seconds, "unit": "s"},
-        {"name": f"{n:,} nodes: memory of the layout", "value": children, "unit": "MB"},
+        {"name": f"{n:,} nodes: memory of the layout", "value": memory, "unit": "MB"},
     ]
-    with server(HOPSCOPE_HOME=str(home)) as (address, _):
-        with open_page(f"{address}/graphs?graph={name}") as page:  # opens the graph
-            page.wait_for_selector(".map canvas[data-named=true]", timeout=300_000)
-        with open_page(f"{address}/graphs?graph={name}") as page:
-            page.wait_for_selector(".map canvas", timeout=300_000)
-            start = time.perf_counter()
-            page.wait_for_selector(".map canvas[data-nodes]", timeout=300_000)
+
+
+def _browser_rows(address: str, n: int) -> list[dict]:
+    with open_page(address) as page:  # opens the graph
+        page.wait_for_selector(SHARP, timeout=300_000)
+    seconds = sorted(_first_picture(address) for _ in range(3))
+    rows = [{"name": f"{n:,} nodes: first picture", "value": seconds[1], "unit": "s"}]
+    with open_page(address) as page:
+        page.wait_for_selector(SHARP, timeout=300_000)
+        settle(page)
+        canvas = page.locator(".map canvas")
+        for kind, frames in (("drag", 60), ("zoom", 12), ("drag", 60)):
+            longest, sharp, nodes, edges = canvas.evaluate(MOVE, [kind, frames])
+            name = f"{n:,} nodes: {kind}"
+            note = f"{int(nodes):,} nodes and {int(edges):,} edges drawn"
             rows.append(
-                {
-                    "name": f"{n:,} nodes: first picture",
-                    "value": time.perf_counter() - start,
-                    "unit": "s",
-                    "note": "from the empty canvas on",
-                }
+                {"name": f"{name}, longest frame", "value": longest, "unit": "ms", "note": note}
             )
-            page.wait_for_selector(".map canvas[data-named=true][data-moving=false]")
-            canvas = page.locator(".map canvas")
-            for kind, frames in (("drag", 60), ("zoom", 12), ("drag", 60)):
-                longest, sharp, nodes, edges = canvas.evaluate(MOVE, [kind, frames])
-                what = f"{n:,} nodes: {kind}"
-                note = f"{int(nodes):,} nodes and {int(edges):,} edges drawn"
-                rows.append(
-                    {"name": f"{what}, longest frame", "value": longest, "unit": "ms", "note": note}
-                )
-                rows.append({"name": f"{what}, sharp again", "value": sharp, "unit": "s"})
+            rows.append({"name": f"{name}, sharp again", "value": sharp, "unit": "s"})
     return rows
+
+
+def _first_picture(address: str) -> float:
+    """Seconds from the empty canvas to the first picture."""
+    with open_page(address) as page:
+        page.wait_for_selector(".map canvas", timeout=300_000)
+        start = time.perf_counter()
+        page.wait_for_selector(".map canvas[data-nodes]", timeout=300_000)
+        return time.perf_counter() - start

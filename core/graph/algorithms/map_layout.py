@@ -90,8 +90,8 @@ def map_part(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> MapPart:
     tails, heads = np.divmod(keys, max(1, n_nodes))
     if len(keys) > MAP.edges:
         nth_link = np.arange(len(tails)) - np.searchsorted(tails, tails)
-        kept = np.sort(np.argsort(nth_link, kind="stable")[: MAP.edges])
-        heads, tails = heads[kept], tails[kept]
+        best = np.sort(np.argsort(nth_link, kind="stable")[: MAP.edges])
+        heads, tails = heads[best], tails[best]
     order = np.lexsort((tails, heads))
     return MapPart(
         nodes.astype(np.int64),

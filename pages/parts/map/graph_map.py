@@ -32,6 +32,7 @@ WAIT_SECONDS = 1.0  # a small map is drawn at once, without a progress bar
 N_HUES = 9  # colours of the map, without the grey of small topics and rare types
 MIN_COLOURED_NODES = 3  # nodes of a topic below which it is grey
 MAX_TITLED_TOPICS = 40  # topics with a title on the map
+MIN_TITLED_SHARE = 0.002  # of all nodes in a topic with a title
 MAX_NAME_CHARACTERS = 80
 PACKING_LEVEL = 5
 
@@ -167,7 +168,8 @@ def _colour_topics(graph_map: GraphMap, names: list[str]) -> tuple[np.ndarray, l
         np.minimum.at(nearest, hues[:topic], distance)
         hues[topic] = 1 + int(np.argmax(nearest[1:]))
     titles = []
-    for topic in np.flatnonzero(hues)[:MAX_TITLED_TOPICS].tolist():
+    is_titled = (hues > 0) & (sizes >= MIN_TITLED_SHARE * len(names))
+    for topic in np.flatnonzero(is_titled)[:MAX_TITLED_TOPICS].tolist():
         node = int(first[topic])
         titles.append([shorten(names[node], 40), node, int(hues[topic]), int(sizes[topic])])
     return hues, titles

@@ -33,7 +33,7 @@ def in_unit(xy):
     return bool(np.isfinite(xy).all() and xy.min() >= 0 and xy.max() <= 1)
 
 
-def test_two_cliques_are_two_topics_apart():
+def test_two_cliques_are_two_separate_topics():
     xy, topics = layout_map(16, *TWO_CLIQUES)
     assert in_unit(xy) and xy.shape == (16, 2)
     assert topics.tolist() == [0] * 8 + [1] * 8
