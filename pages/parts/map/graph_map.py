@@ -58,12 +58,8 @@ def draw_graph_map(
     has_search : whether there is a search over the names on the map.
     """
 
-    def clicked_node() -> int | None:
-        node = getattr(st.session_state.get(key), "clicked", None)
-        return node if isinstance(node, int) and 0 <= node < graph.n_nodes else None
-
     def pass_click() -> None:
-        node = clicked_node()
+        node = _clicked_node(graph, st.session_state.get(key))
         if node is not None:
             on_click(node)
 
@@ -74,12 +70,18 @@ def draw_graph_map(
     if graph_map is None:
         return None
     data = _map_data(graph, graph_map, key, highlights)
-    component("map")(
+    result = component("map")(
         key=key,
         data=as_bytes({**data, "height": height, "search": has_search}),
         on_clicked_change=pass_click,
     )
-    return clicked_node()
+    return _clicked_node(graph, result)
+
+
+def _clicked_node(graph: KnowledgeGraph, result: Any) -> int | None:
+    """Return the node that the browser names in the state of the component."""
+    node = getattr(result, "clicked", None)
+    return node if isinstance(node, int) and 0 <= node < graph.n_nodes else None
 
 
 def _lay_out(graph: KnowledgeGraph, key: str) -> GraphMap | None:
@@ -87,15 +89,18 @@ def _lay_out(graph: KnowledgeGraph, key: str) -> GraphMap | None:
 
     A very large graph, and one whose job was cancelled or failed, is laid out by a button.
     """
-    jobs, job_key = engine().background_jobs, f"map-{graph.digest}"
+    jobs = engine().background_jobs
+    job_key = f"map-{graph.digest}"
 
     def start() -> Job:
-        return jobs.run(job_key, lambda job: load_map(graph, job), again=True)
+        job = jobs.run(job_key, lambda job: load_map(graph, job), again=True)
+        job.wait(WAIT_SECONDS)
+        return job
 
     job = jobs.get(job_key)
     if job is None and graph.n_edges <= OVERVIEW.max_counted_triples:
         job = start()
-    if job is not None and job.wait(WAIT_SECONDS) and job.status == JOB_DONE:
+    if job is not None and job.status == JOB_DONE:
         return job.result
     if job is not None:
         draw_job(job, f"map-{key}")
