@@ -124,7 +124,7 @@ export function drawing() {
     marks.forEach(({ colour, nodes }, number) => {
       const marked = new Set(nodes), edges = [], least = nodes.length > 200 ? 1.5 : 3, border = 1.8 * (marks.length - 1 - number);
       for (const a of nodes) for (let k = starts[a]; k < starts[a + 1]; k++) if (marked.has(tails[k])) edges.push(a, tails[k]);
-      const globalAlpha = Math.min(0.8, 2 * opacity(edges, width * height, 0.1));
+      const globalAlpha = Math.max(0.12, opacity(edges, width * height, 0.14));
       Object.assign(context, { strokeStyle: colour, fillStyle: colour, lineWidth: edges.length > 400 ? 0.8 : 1.6, globalAlpha });
       stroke(context, edges);
       context.globalAlpha = 1;
@@ -209,7 +209,8 @@ export function drawing() {
     if (kind === "load") read(await unpack(buffer));
     else if (kind === "names") names = new TextDecoder().decode(await unpack(buffer)).split("\n");
     else return { draw, at: nodeAt, find }[kind](request);
-    return { n, m };
+    const ends = (side) => xy.reduce(([low, high], at, i) => (i % 2 === side ? [Math.min(low, at), Math.max(high, at)] : [low, high]), [65535, 0]);
+    return { n, m, across: ends(0).map((at) => at / 65535), down: ends(1).map((at) => at / 65535) };
   }
 
   let last = Promise.resolve();

@@ -104,10 +104,11 @@ class GraphMap {
     this.rest(0);
   }
 
-  // The map is wider than high: it fills the width, or the height where that is less.
+  // The view that holds all nodes.
   wholeView() {
-    const scale = Math.min(this.width, this.height * 1.35) * 0.97;
-    return { scale, x: (this.width - scale) / 2, y: (this.height - scale) / 2 };
+    const { width, height, size: { across: [left, right], down: [top, bottom] } } = this;
+    const scale = 0.92 * Math.min(width, width / (right - left || 1), height / (bottom - top || 1));
+    return { scale, x: (width - scale * (left + right)) / 2, y: (height - scale * (top + bottom)) / 2 };
   }
 
   zoom(factor, x = this.width / 2, y = this.height / 2) {

@@ -79,11 +79,12 @@ def test_a_nearer_picture_leaves_out_what_is_outside(stars):
             page.mouse.wheel(0, -400)
         near = drawn(page, f"scale > {7 * picture['scale']}")
         assert 0 < near["nodes"] < 120 and near["edges"] < picture["edges"]
-        # The node under the pointer stays there.
+        # The node under the pointer stays there; the pointer is at a whole pixel.
+        tolerance = near["scale"] / picture["scale"]
         for before, after in zip(
             place(page, stars, "leaf 03-11", picture), place(page, stars, "leaf 03-11", near)
         ):
-            assert abs(before - after) < 2
+            assert abs(before - after) <= tolerance
 
 
 def test_keys_move_and_zoom_the_map(stars):
