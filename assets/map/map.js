@@ -66,7 +66,7 @@ class GraphMap {
   update(data, open) {
     Object.assign(this, { open, data });
     this.stage.style.height = `${data.height}px`;
-    setHidden(this.search, !data.search);
+    setHidden(this.search.parentElement, !data.search);
     setHidden(this.colour, data.types.length < 2);
     this.drawLegend();
     if (data.layout === this.layout) this.rest(0);

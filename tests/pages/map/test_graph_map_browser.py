@@ -119,7 +119,7 @@ def test_a_name_is_found_without_a_mouse(stars):
     with open_page(stars[0]) as page:
         drawn(page)
         # The page Graphs has a search of its own, and hides that of the map.
-        page.locator(".map .search").evaluate("search => { search.hidden = false; }")
+        page.locator(".map .finder").evaluate("finder => { finder.hidden = false; }")
         search = page.get_by_label("Search the map by name")
         search.fill("-39")
         hits = page.locator(".map .hit")
