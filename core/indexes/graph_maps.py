@@ -65,7 +65,7 @@ def _load_map(graph: KnowledgeGraph, watch: Watch) -> GraphMap:
             xy, topics = in_subprocess(layout_map, *links, watch=watch)
         else:
             xy, topics = layout_map(*links, watch)
-        result = GraphMap(part.nodes, part.degrees, part.heads, part.tails, xy, topics)
+        result = GraphMap(**vars(part), xy=xy, topics=topics)
         write_if_possible(_file(graph), lambda stream: np.savez(stream, **vars(result)))
     return result
 

@@ -34,6 +34,8 @@ class MapDefaults:
     disc_radius: float = 0.78  # of a community of n nodes: this times the root of n
     gap: float = 1.1  # distance between discs, plus a share of their radius
     gap_share: float = 0.16
+    ring_gap: float = 0.4  # added to the radii of the discs around the others
+    ring_share: float = 0.4  # of their area that these discs cover
     flatness: float = 2.2  # makes the map wider than it is high
     disc_rounds: int = 400
     node_rounds: int = 80
@@ -73,14 +75,16 @@ def map_part(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> MapPart:
     rank = np.full(n_nodes, -1, np.int64)
     rank[nodes] = np.arange(len(nodes))
     indptr, all_tails, _, _ = graph.adjacency()
-    pieces, start = [np.empty(0, np.int64)], 0
+    pieces = [np.empty(0, np.int64)]
+    start = 0
     while start < n_nodes:
         watch.check()
         stop = int(np.searchsorted(indptr, indptr[start] + MAP.read_edges, "right")) - 1
         stop = min(n_nodes, max(stop, start + 1))
         heads = np.repeat(rank[start:stop], np.diff(indptr[start : stop + 1]))
         tails = rank[all_tails[indptr[start] : indptr[stop]]]
-        low, high = np.minimum(heads, tails), np.maximum(heads, tails)
+        low = np.minimum(heads, tails)
+        high = np.maximum(heads, tails)
         chosen = (low >= 0) & (low != high)
         pieces.append(np.unique(high[chosen] * n_nodes + low[chosen]))
         start = stop
@@ -88,8 +92,9 @@ def map_part(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> MapPart:
     tails, heads = np.divmod(keys, max(1, n_nodes))
     if len(keys) > MAP.edges:
         nth_link = np.arange(len(tails)) - np.searchsorted(tails, tails)
-        kept = np.sort(np.argsort(nth_link, kind="stable")[: MAP.edges])
-        heads, tails = heads[kept], tails[kept]
+        best = np.sort(np.argsort(nth_link, kind="stable")[: MAP.edges])
+        heads = heads[best]
+        tails = tails[best]
     order = np.lexsort((tails, heads))
     return MapPart(
         nodes.astype(np.int64),
@@ -137,28 +142,25 @@ def layout_map(
     within[members] = np.arange(n) - np.repeat(row_offsets(sizes)[:-1], sizes)
     # A sunflower: the k-th node of a topic lies at a distance that grows with the root of k.
     distance = radii[topics] * np.sqrt(within / sizes[topics])
-    angle = GOLDEN_ANGLE * within
-    turns = np.stack([np.cos(angle), np.sin(angle)], 1)
-    xy = centres[topics] + distance[:, None] * turns
-    both_heads = np.concatenate([heads, tails]).astype(np.int64)
-    both_tails = np.concatenate([tails, heads]).astype(np.int64)
-    order = np.argsort(both_heads, kind="stable")
-    degrees = np.bincount(both_heads, minlength=n)
-    gravity = np.where(within < 1 + np.sqrt(sizes[topics]) / 4, degrees / degrees.max(initial=1), 0)
-    gravity[within == 0] = 1
+    xy = centres[topics] + distance[:, None] * _turns(sizes.max())[within]
+    ends = np.concatenate([heads, tails]).astype(np.int64)
+    others = np.concatenate([tails, heads]).astype(np.int64)
+    degrees = np.bincount(ends, minlength=n)
+    is_central = within < 1 + np.sqrt(sizes[topics]) / 4
+    gravity = np.where(within == 0, 1, is_central * degrees / degrees.max(initial=1))
     for first in range(0, MAP.node_rounds, 10):
         watch.check()
         watch.report("Placing entities", 0.4 + 0.6 * first / MAP.node_rounds)
         settle_nodes(
             xy,
-            row_offsets(degrees),
-            both_tails[order],
-            topics,
-            centres,
-            radii,
-            gravity,
-            MAP.node_rounds,
-            first,
+            indptr=row_offsets(degrees),
+            neighbours=others[np.argsort(ends, kind="stable")],
+            community_of=topics,
+            centres=centres,
+            radii=radii,
+            gravity=gravity,
+            rounds=MAP.node_rounds,
+            first=first,
         )
         _spread_evenly(xy, topics, centres, radii)
     return _fit_into_unit(xy), topics
@@ -209,60 +211,65 @@ def _place_topics(
     """
     spaced = radii * (1 + MAP.gap_share) + MAP.gap
     is_between = heads != tails
-    low, high = np.minimum(heads, tails)[is_between], np.maximum(heads, tails)[is_between]
+    low = np.minimum(heads, tails)[is_between]
+    high = np.maximum(heads, tails)[is_between]
     is_main = sizes >= MAP.min_linked_topic
     is_main[low] = is_main[high] = True
-    is_main[0], is_main[MAP.main_topics :] = True, False
+    is_main[0] = True
+    is_main[MAP.main_topics :] = False
     main = np.flatnonzero(is_main)
-    number = np.full(len(sizes), -1)
-    number[main] = np.arange(len(main))
-    pairs, counts = np.unique(number[low] * len(sizes) + number[high], return_counts=True)
-    pairs, counts = pairs[pairs >= 0], counts[pairs >= 0]
-    a, b = np.divmod(pairs, len(sizes))
-    weights = counts / np.sqrt(sizes[main[a]] * sizes[main[b]])
-    total = np.bincount(a, weights, len(main)) + np.bincount(b, weights, len(main))
-    weights = weights / np.maximum(total[a], total[b])
+    is_placed = is_main[low] & is_main[high]
+    low = np.searchsorted(main, low[is_placed])
+    high = np.searchsorted(main, high[is_placed])
+    a, b, weights = _weigh_links(sizes[main], low, high)
     # Largest disc in the middle, the others around it on a spiral.
     area = np.cumsum(spaced[main] ** 2)
-    angle = GOLDEN_ANGLE * np.arange(len(main))
-    wide = np.stack([np.cos(angle) * MAP.flatness**0.5, np.sin(angle) / MAP.flatness**0.5], 1)
-    start = np.sqrt(area - area[0])[:, None] * wide
-    settle_discs(start, spaced[main], a, b, weights, MAP.disc_rounds, MAP.flatness)
+    wide = np.array([MAP.flatness**0.5, MAP.flatness**-0.5])
+    start = np.sqrt(area - area[0])[:, None] * _turns(len(main)) * wide
+    settle_discs(
+        start,
+        spaced[main],
+        heads=a,
+        tails=b,
+        weights=weights,
+        rounds=MAP.disc_rounds,
+        flatness=MAP.flatness,
+    )
     centres = np.zeros((len(sizes), 2))
-    centres[main] = start - _middle(start, spaced[main])
+    spread = spaced[main][:, None]
+    centres[main] = start - ((start - spread).min(0) + (start + spread).max(0)) / 2
     others = np.flatnonzero(~is_main)
-    if len(others):
-        extent = (abs(centres[main]) + spaced[main][:, None]).max(0)
-        centres[others] = _ring_positions(spaced[others], extent)
+    # Around an ellipse that holds all main discs, on a spiral that fills the plane evenly.
+    reach = abs(centres[main]) + spread
+    extent = reach.max(0) * np.hypot(*(reach / reach.max(0)).T).max()
+    areas = np.cumsum((radii[others] + MAP.ring_gap) ** 2) / MAP.ring_share
+    centres[others] = extent * (np.sqrt(1.1 + areas / extent.prod())[:, None] * _turns(len(others)))
     return centres
 
 
-def _middle(centres: np.ndarray, radii: np.ndarray) -> np.ndarray:
-    low, high = (centres - radii[:, None]).min(0), (centres + radii[:, None]).max(0)
-    return (low + high) / 2
+def _weigh_links(
+    sizes: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the linked pairs of topics, and the weight of each pair from 0 to 1.
 
-
-def _ring_positions(radii: np.ndarray, extent: np.ndarray) -> np.ndarray:
-    """Return centres of discs on rings around an ellipse with these half axes.
-
-    The discs are ordered from the largest to the smallest.
+    `low` and `high` are the topics of the ends of each link; `sizes` are those of the topics.
     """
-    centres = np.empty((len(radii), 2))
-    start = 0
-    while start < len(radii):
-        extent = extent + 1.2 * radii[start]
-        length = math.pi * extent.sum()  # of an ellipse, roughly
-        stop = start + max(1, int(np.searchsorted(np.cumsum(2 * radii[start:]), length)))
-        count = len(radii[start:stop])
-        angle = 2 * math.pi * np.arange(count) / count
-        centres[start:stop] = extent * np.stack([np.cos(angle), np.sin(angle)], 1)
-        extent = extent + 1.2 * radii[start]
-        start = stop
-    return centres
+    pairs, counts = np.unique(low * len(sizes) + high, return_counts=True)
+    a, b = np.divmod(pairs, len(sizes))
+    weights = counts / np.sqrt(sizes[a] * sizes[b])
+    totals = np.bincount(a, weights, len(sizes)) + np.bincount(b, weights, len(sizes))
+    return a, b, weights / np.maximum(totals[a], totals[b])
+
+
+def _turns(count: int) -> np.ndarray:
+    """Return directions that differ as much as possible, each from those before it."""
+    angle = GOLDEN_ANGLE * np.arange(count)
+    return np.stack([np.cos(angle), np.sin(angle)], 1)
 
 
 def _fit_into_unit(xy: np.ndarray) -> np.ndarray:
     """Scale positions into 0..1, with one scale for both axes and the middle at 0.5."""
-    low, high = xy.min(0), xy.max(0)
+    low = xy.min(0)
+    high = xy.max(0)
     scale = max(float((high - low).max()), 1e-9)
     return (0.5 + 0.98 * (xy - (low + high) / 2) / scale).astype(np.float32)

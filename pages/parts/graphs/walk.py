@@ -6,6 +6,7 @@ walk in its first tab. The present entity is in the address.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,7 @@ from core.graph.algorithms.overview import busiest_nodes
 from core.graph.names.lookup import name_lookup
 from core.graph.texts import edge_weights, node_texts, relation_texts
 from pages.parts.graphs.walk_view import draw_picture, neighbourhood, picture_html
-from pages.parts.map.graph_map import draw_graph_map
+from pages.parts.map.graph_map import Highlight, draw_graph_map
 from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
@@ -57,13 +58,22 @@ def go_to_node(graph: Any, node: int) -> None:
     st.query_params["entity"] = graph.node_name(node)
 
 
-def draw_walk(graph: Any) -> None:
-    """Draw the search, the visited entities, and the present entity."""
+def return_to_map(graph: Any) -> None:
+    """Leave the walk, so that the map of the graph is shown."""
+    trail(graph).clear()
+    st.query_params.pop("entity", None)
+
+
+def draw_walk(graph: Any, highlights: Sequence[Highlight] = ()) -> None:
+    """Draw the search, then the map, or the visited entities and the present one.
+
+    `highlights` are marked on the map.
+    """
     _follow_address(graph)
     _draw_search(graph)
     visited = trail(graph)
     if not visited:
-        _draw_overview(graph)
+        _draw_overview(graph, highlights)
         return
     if st.query_params.get("entity") != graph.node_name(visited[-1]):
         st.query_params["entity"] = graph.node_name(visited[-1])
@@ -71,18 +81,22 @@ def draw_walk(graph: Any) -> None:
     _draw_entity(graph, visited[-1])
 
 
-def _draw_overview(graph: Any) -> None:
+def _draw_overview(graph: Any, highlights: Sequence[Highlight]) -> None:
     """Draw the best connected entities, where the walk can begin.
 
-    They are buttons above the map of the graph.
+    They are buttons below the map of the graph.
     """
+    draw_graph_map(
+        graph,
+        f"map-{graph.digest[:8]}",
+        highlights=highlights,
+        on_click=partial(go_to_node, graph),
+        has_search=False,
+    )
     hubs = busiest_nodes(graph, MAX_HUB_BUTTONS)
     if hubs:
-        caption(
-            "Type a name, start at one of the most connected entities, or click one on the map:"
-        )
+        caption("The most connected entities:")
         _draw_entity_buttons(graph, hubs, "busy")
-    draw_graph_map(graph, f"map-{graph.digest[:8]}", on_click=partial(go_to_node, graph))
 
 
 def _follow_address(graph: Any) -> None:
@@ -138,6 +152,9 @@ def _draw_entity_buttons(graph: Any, nodes: list[int], key: str) -> None:
 def _draw_trail(graph: Any, visited: list[int]) -> None:
     """Draw the visited entities; a click goes back to one."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="crumbs"):
+        button(
+            tr("Map"), partial(return_to_map, graph), key="crumb-map", icon="map", type="tertiary"
+        )
         if len(visited) > MAX_TRAIL_ENTITIES:
             st.caption("…", width="content")
         views = [(_short_name(graph, node), node) for node in visited[-MAX_TRAIL_ENTITIES:-1]]

@@ -15,9 +15,12 @@ import streamlit as st
 from streamlit import runtime
 
 from core.errors import shorten
+from core.graph.algorithms.overview import OVERVIEW
 from core.graph.protocol import KnowledgeGraph
 from core.indexes.graph_maps import GraphMap, load_map, saved_map
+from core.runtime.jobs import JOB_DONE, Job
 from pages.parts.board.component import as_bytes
+from pages.parts.shared.actions import button
 from pages.parts.shared.job_progress import draw_job
 from pages.parts.shared.scripts import component
 from pages.parts.shared.session import engine
@@ -29,6 +32,7 @@ WAIT_SECONDS = 1.0  # a small map is drawn at once, without a progress bar
 N_HUES = 9  # colours of the map, without the grey of small topics and rare types
 MIN_COLOURED_NODES = 3  # nodes of a topic below which it is grey
 MAX_TITLED_TOPICS = 40  # topics with a title on the map
+MIN_TITLED_SHARE = 0.002  # of all nodes in a topic with a title
 MAX_NAME_CHARACTERS = 80
 PACKING_LEVEL = 5
 
@@ -39,6 +43,7 @@ def draw_graph_map(
     height: int = 520,
     highlights: Sequence[Highlight] = (),
     on_click: Callable[[int], object] = lambda node: None,
+    has_search: bool = True,
 ) -> int | None:
     """Draw the map of a graph, and return the id of the node that was clicked.
 
@@ -50,39 +55,64 @@ def draw_graph_map(
     height : in pixels.
     highlights : sets of nodes that are marked, such as those that a method has retrieved.
     on_click : called with that id before the page is drawn again.
+    has_search : whether there is a search over the names on the map.
     """
 
-    def clicked_node() -> int | None:
-        node = getattr(st.session_state.get(key), "clicked", None)
-        return node if isinstance(node, int) and 0 <= node < graph.n_nodes else None
-
     def pass_click() -> None:
-        node = clicked_node()
+        node = _clicked_node(graph, st.session_state.get(key))
         if node is not None:
             on_click(node)
 
     if not graph.n_nodes:
         st.info(tr("This graph has no entities."), icon=":material/hub:")
         return None
-    graph_map = saved_map(graph)
+    graph_map = saved_map(graph) or _lay_out(graph, key)
     if graph_map is None:
-        job = engine().background_jobs.run(
-            f"map-{graph.digest}", lambda job: load_map(graph, job), again=True
-        )
-        if not job.wait(WAIT_SECONDS) or job.error:
-            draw_job(job, f"map-{key}")
-            return None
-        graph_map = load_map(graph)
-    data = _map_data(graph, graph_map, key, height, highlights)
-    component("map")(key=key, data=as_bytes(data), on_clicked_change=pass_click)
-    return clicked_node()
+        return None
+    data = _map_data(graph, graph_map, key, highlights)
+    result = component("map")(
+        key=key,
+        data=as_bytes({**data, "height": height, "search": has_search}),
+        on_clicked_change=pass_click,
+    )
+    return _clicked_node(graph, result)
+
+
+def _clicked_node(graph: KnowledgeGraph, result: Any) -> int | None:
+    """Return the node that the browser names in the state of the component."""
+    node = getattr(result, "clicked", None)
+    return node if isinstance(node, int) and 0 <= node < graph.n_nodes else None
+
+
+def _lay_out(graph: KnowledgeGraph, key: str) -> GraphMap | None:
+    """Return the map, or draw the progress of the job that lays it out.
+
+    A very large graph, and one whose job was cancelled or failed, is laid out by a button.
+    """
+    jobs = engine().background_jobs
+    job_key = f"map-{graph.digest}"
+
+    def start() -> Job:
+        job = jobs.run(job_key, lambda job: load_map(graph, job), again=True)
+        job.wait(WAIT_SECONDS)
+        return job
+
+    job = jobs.get(job_key)
+    if job is None and graph.n_edges <= OVERVIEW.max_counted_triples:
+        job = start()
+    if job is not None and job.status == JOB_DONE:
+        return job.result
+    if job is not None:
+        draw_job(job, f"map-{key}")
+    if job is None or job.has_ended:
+        button(tr("Draw the map"), start, key=f"draw-{key}", icon="hub")
+    return None
 
 
 def _map_data(
     graph: KnowledgeGraph,
     graph_map: GraphMap,
     key: str,
-    height: int,
     highlights: Sequence[Highlight],
 ) -> dict[str, Any]:
     """Return the data of the component. Nodes are numbered as in the map."""
@@ -93,7 +123,6 @@ def _map_data(
         "layout": _serve(layout, f"{key}-layout"),
         "names": _serve(names, f"{key}-names"),
         **titles,
-        "height": height,
         "total": [graph.n_nodes, graph.n_edges],
         "highlights": [
             {"name": name, "colour": colour, "nodes": _map_numbers(graph_map, nodes)}
@@ -144,7 +173,8 @@ def _colour_topics(graph_map: GraphMap, names: list[str]) -> tuple[np.ndarray, l
         np.minimum.at(nearest, hues[:topic], distance)
         hues[topic] = 1 + int(np.argmax(nearest[1:]))
     titles = []
-    for topic in np.flatnonzero(hues)[:MAX_TITLED_TOPICS].tolist():
+    is_titled = (hues > 0) & (sizes >= MIN_TITLED_SHARE * len(names))
+    for topic in np.flatnonzero(is_titled)[:MAX_TITLED_TOPICS].tolist():
         node = int(first[topic])
         titles.append([shorten(names[node], 40), node, int(hues[topic]), int(sizes[topic])])
     return hues, titles

@@ -33,7 +33,7 @@ def in_unit(xy):
     return bool(np.isfinite(xy).all() and xy.min() >= 0 and xy.max() <= 1)
 
 
-def test_two_cliques_are_two_topics_apart():
+def test_two_cliques_are_two_separate_topics():
     xy, topics = layout_map(16, *TWO_CLIQUES)
     assert in_unit(xy) and xy.shape == (16, 2)
     assert topics.tolist() == [0] * 8 + [1] * 8
@@ -79,6 +79,17 @@ def test_nodes_of_a_star_do_not_lie_on_each_other():
     xy, _ = layout_map(120, heads, tails)
     gaps = np.hypot(*(xy[:, None] - xy[None]).transpose(2, 0, 1)) + np.eye(120)
     assert gaps.min() > 0.005
+
+
+def test_more_topics_than_are_placed_by_links_lie_around_them(monkeypatch):
+    monkeypatch.setattr(module, "MAP", replace(module.MAP, main_topics=2))
+    groups = [range(8 * k, 8 * k + 8) for k in range(5)]
+    pairs = [pair for group in groups for pair in clique(group)]
+    heads, tails = links([*pairs, *((8 * k, 8 * k + 8) for k in range(4))])
+    xy, topics = layout_map(40, heads, tails)
+    middles = np.array([xy[topics == k].mean(0) for k in range(5)])
+    away = np.hypot(*(middles - middles[:2].mean(0)).T)
+    assert in_unit(xy) and away[2:].min() > away[:2].max()
 
 
 def test_a_layout_can_be_cancelled():
