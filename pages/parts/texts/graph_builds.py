@@ -32,6 +32,7 @@ from pages.parts.texts.build_choice import absent_models, build_words
 # estimated again after each.
 _ended_build_keys: list[str] = []
 Colour = Literal["orange", "green", "blue", "gray"]
+COST_WAIT_SECONDS = 1.0  # before the progress of an estimate is drawn
 COST_VALID_SECONDS = 600.0  # seconds after which the cost of a build is estimated again
 
 
@@ -129,10 +130,11 @@ def _draw_start(corpus: Corpus, status: Status, key: str) -> None:
         if status.build.extractor == "opened":
             return
     cost_job = _cost_job(corpus, status.build)
-    if cost_job.error:
-        st.error(plain(cost_job.error))
-    elif not cost_job.has_ended:
+    # The page is drawn again after a longer estimate, which takes the focus out of a dialog.
+    if not cost_job.wait(COST_WAIT_SECONDS):
         draw_cost_progress(cost_job)
+    elif cost_job.error:
+        st.error(plain(cost_job.error))
     else:
         _draw_known_cost(corpus, status, cost_job.result, key)
 

@@ -104,15 +104,16 @@ def _draw_first_build(page: PageGraph) -> None:
 
 def _draw_cards(page: PageGraph) -> None:
     """Draw all cards."""
-    with st.container(border=True, key="card-graph"):
+    card = partial(st.container, border=True, gap="xsmall")
+    with card(key="card-graph"):
         _draw_graph_card(page)
     notes = [note for origin in page.corpus.origins.values() for note in origin.notes]
     if page.review is not None or notes:
-        with st.container(border=True, key="card-check"):
+        with card(key="card-check"):
             _draw_check_card(page, len(notes))
-    with st.container(border=True, key="card-advice"):
+    with card(key="card-advice"):
         draw_advice_card(page.corpus)
-    with st.container(border=True, key="card-questions"):
+    with card(key="card-questions"):
         _draw_questions_card(page.corpus)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
+import streamlit as st
 
 from core.builds import open_graph, run_build
 from core.corpus.corpus import Corpus
 from core.types import Question
 from pages.parts.shared.session import engine
-from pages.parts.texts import graph_page
+from pages.parts.texts import graph_page, graph_view
 from pages.parts.texts.text_trail import (
     ADVICE_VIEW,
     CHUNKS_VIEW,
@@ -19,7 +20,7 @@ from pages.parts.texts.text_trail import (
     MERGES_VIEW,
 )
 from tests.pages.texts.test_entity_merges import joined, made
-from tests.pages.texts.texts_kit import button, labels, opened, texts, until
+from tests.pages.texts.texts_kit import button, html, labels, opened, texts, until
 
 QUESTIONS = tuple(
     Question(id=f"q{number}", text=f"Who sails {number}?", answers=("Anna Berg",), gold=gold)
@@ -116,3 +117,22 @@ def test_notes_on_files_lead_to_the_documents(small, monkeypatch):
     assert "1 note from reading the files" in texts(at)
     button(at, "Read the notes").click().run()
     assert at.session_state["texts_open"] == "Documents"
+
+
+def test_a_click_in_the_picture_opens_the_entity_with_its_passages(small, monkeypatch):
+    run_build(small, "tkg-names", engine().models)
+    (turku,) = open_graph(small, "tkg-names").nodes_named("Turku")
+    marked = []
+
+    def draw(graph, key, height, highlights, on_click):
+        marked[:] = [(name, nodes) for name, _, nodes in highlights]
+        st.button("the node", on_click=on_click, args=(turku,))
+
+    monkeypatch.setattr(graph_view, "draw_graph_map", draw)
+    at = opened(texts_view=MAP_VIEW)
+    assert not marked and "Review names" in labels(at)
+    button(at, "the node").click().run()
+    assert [one.value for one in at.subheader] == ["Turku"] and html(at).count("<mark") == 2
+    assert marked == [("Turku", [turku])] and "Review names" not in labels(at)
+    button(at, "Close").click().run()
+    assert not marked and "Review names" in labels(at)
