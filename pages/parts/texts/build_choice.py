@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 from itertools import chain
 
 import streamlit as st
@@ -177,18 +178,28 @@ def _availability(corpus: Corpus, build: GraphBuild) -> int:
 
 def way_builds(corpus: Corpus) -> dict[str, list[GraphBuild]]:
     """Return the builds of each way to build a graph, in the order in which they are offered."""
-    ways: dict[str, list[GraphBuild]] = {FAST_WAY: [], AI_WAY: [], PAPER_WAY: []}
     groups = _builds_by_kind(builds_of(corpus).values(), ())
+    fast: list[GraphBuild] = []
     for kind in WAY_KINDS:
-        fast = [build for build in groups[kind] if not build.line.uses_chat_model]
-        fast = [build for build in fast if build.extractor != "opened" and _fits(corpus, build)]
-        ways[FAST_WAY] += fast[:1]
-    for kind in AI_KINDS:
-        ways[AI_WAY] += [build for build in groups[kind] if build.extractor in AI_EXTRACTORS]
-    for build in chain.from_iterable(groups.values()):
-        if build.paper and (build.extractor == "paper" or build.graph == "links"):
-            ways[PAPER_WAY].append(build)
-    return {way: [build for build in ways[way] if _fits(corpus, build)] for way in ways}
+        fitting = [build for build in groups[kind] if _fits(corpus, build)]
+        fast += list(filter(_is_fast, fitting))[:1]
+    with_ai = list(chain.from_iterable(groups[kind] for kind in AI_KINDS))
+    return {
+        FAST_WAY: fast,
+        AI_WAY: [build for build in with_ai if build.extractor in AI_EXTRACTORS],
+        PAPER_WAY: list(filter(partial(_is_of_paper, corpus), chain(*groups.values()))),
+    }
+
+
+def _is_fast(build: GraphBuild) -> bool:
+    """Return whether a build reads the documents without a language model."""
+    return not build.line.uses_chat_model and build.extractor != "opened"
+
+
+def _is_of_paper(corpus: Corpus, build: GraphBuild) -> bool:
+    """Return whether a build makes the graph of a paper in the paper's way."""
+    in_its_way = build.extractor == "paper" or build.graph == "links"
+    return bool(build.paper) and in_its_way and _fits(corpus, build)
 
 
 def choose_way_build(corpus: Corpus, way: str) -> GraphBuild | None:

@@ -208,8 +208,10 @@ def _draw_questions_card(corpus: Corpus) -> None:
     questions = [question for name in sets for question in corpus.questions(name)]
     if questions:
         n_gold = sum(bool(question.gold) for question in questions)
-        number = many(len(questions), "question")
-        caption("{questions}, {gold:,} with their evidence", questions=number, gold=n_gold)
+        words = many(len(questions), "question")
+        if corpus.own:
+            words = tr("{questions} of your own", questions=words)
+        caption("{questions}, {gold:,} with their evidence", questions=words, gold=n_gold)
     else:
         caption("None of your own yet. Scores and comparisons need some.")
     with st.container(horizontal=True, gap="small"):

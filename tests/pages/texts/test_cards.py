@@ -66,7 +66,7 @@ def test_the_questions_card_counts_ones_own_and_leads_to_evaluate_with_them(smal
     gone = []
     monkeypatch.setattr(graph_page.st, "switch_page", lambda page, query_params: gone.append(page))
     at = opened()
-    assert "3 questions, 2 with their evidence" in texts(at)
+    assert "3 questions of your own, 2 with their evidence" in texts(at)
     assert "2 documents, 4 questions" in texts(at)
     button(at, "Which method is best on them?").click().run()
     assert gone == ["pages/evaluate.py"] and at.session_state["evaluate_sets"] == ["mine"]
