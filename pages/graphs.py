@@ -8,10 +8,11 @@ from core.datasets import dataset_of
 from core.sources import GraphSource
 from pages.parts.bringing.drop_zone import drop_zone
 from pages.parts.bringing.questions import draw_added_questions
+from pages.parts.compare.map_highlights import retrieved_highlights
 from pages.parts.graphs.downloads import draw_download
 from pages.parts.graphs.graph_removal import draw_remove_button
 from pages.parts.graphs.live_neighbourhood import draw_fetch_button, named_neighbourhood
-from pages.parts.graphs.shape import draw_charts, draw_counts, draw_details, may_count
+from pages.parts.graphs.shape import draw_charts, draw_details, draw_head, may_count
 from pages.parts.graphs.walk import draw_walk
 from pages.parts.shared.people import admit
 from pages.parts.shared.session import chosen_graph, chosen_source
@@ -49,9 +50,9 @@ def draw_page() -> None:
         graph = named_neighbourhood(chosen_graph())
         if graph is None:
             return
-        draw_counts(graph)
+        draw_head(graph)
     with walk_tab:
-        draw_walk(graph)
+        draw_walk(graph, retrieved_highlights(graph))
         draw_fetch_button(graph)
     with shape_tab:
         if may_count(graph):

@@ -1,62 +1,80 @@
-"""Page Texts: documents, the graphs built of them, and the passages behind each entity."""
+"""Page Texts: documents, the graph built of them, and the passages behind each entity."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
+from core.corpus import Corpus
 from core.sources import CorpusSource
 from pages.parts.bringing.drop_zone import drop_zone
 from pages.parts.shared.people import admit
 from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.text import many
 from pages.parts.shared.wording import tr
 from pages.parts.texts.corpus_choice import (
+    ADD_PART,
+    DOCUMENTS_PART,
+    GRAPH_PART,
     await_corpus,
     choose_corpus,
     draw_ask_button,
 )
-from pages.parts.texts.corpus_removal import draw_remove_corpus
 from pages.parts.texts.documents import draw_documents
-from pages.parts.texts.graph_advice import draw_graph_advice
-from pages.parts.texts.graph_builds import draw_builds
+from pages.parts.texts.graph_page import draw_graph_page
 
-TEXT_TABS = (
-    tr(":material/hub: Graph"),
-    tr(":material/description: Documents"),
-    tr(":material/add: Add"),
-)
+PARTS = (GRAPH_PART, DOCUMENTS_PART, ADD_PART)
 
 
 def draw_page() -> None:
     """Draw the page."""
-    st.header(tr("Texts"), anchor=False)
-    top = st.container(horizontal=True, vertical_alignment="bottom")
-    with top:
-        name = choose_corpus()
-        draw_ask_button(name)
-    # The open tab is set in the session, before the tabs are drawn. A `default` that changed with
-    # the open tab would make a new widget and lose the click.
-    if not session.texts_tabs:
-        session.texts_tabs = session.texts_open or TEXT_TABS[0]
-    graph_tab, documents_tab, add_tab = st.tabs(
-        TEXT_TABS, key=Session.texts_tabs.name, on_change="rerun"
-    )
-    session.texts_open = session.texts_tabs
-    with add_tab:
-        # Drawn even if another tab is open: otherwise the chosen files would be lost.
+    row = partial(st.container, horizontal=True, vertical_alignment="center")
+    with row(key="texts-head"):
+        with row(width="stretch"):
+            st.header(tr("Texts"), anchor=False, width="content")
+            name = choose_corpus()
+            facts = st.container(width="content")
+        with row(width="content"):
+            part = _choose_part()
+            draw_ask_button(name, tr("Ask"), type="primary", icon="view_column")
+    # Drawn even if another part is open: otherwise the chosen files would be lost.
+    with st.container(key="texts-add" if part == ADD_PART else "texts-add-closed"):
         drop_zone(CorpusSource(name))
-    if add_tab.open:
+    if part == ADD_PART:
         return
-    with graph_tab if graph_tab.open else documents_tab:
-        corpus = await_corpus(name)
-        if corpus is None:
-            return
-        if graph_tab.open:
-            draw_graph_advice(corpus)
-            draw_builds(corpus)
-        else:
-            draw_documents(corpus)
-    with top:
-        draw_remove_corpus(corpus)
+    corpus = await_corpus(name)
+    if corpus is None:
+        return
+    facts.caption(_size_words(corpus))
+    if part == DOCUMENTS_PART:
+        draw_documents(corpus)
+    else:
+        draw_graph_page(corpus)
+
+
+def _choose_part() -> str:
+    """Draw and return the choice of what is shown."""
+    if session.texts_open not in PARTS:
+        session.texts_open = GRAPH_PART
+    part = st.segmented_control(
+        tr("What is shown"),
+        PARTS,
+        key=Session.texts_open.name,
+        required=True,
+        persist_state="session",
+        label_visibility="collapsed",
+        width="content",
+    )
+    assert part is not None  # one is required
+    return part
+
+
+def _size_words(corpus: Corpus) -> str:
+    """Return the numbers of documents and questions in words."""
+    n_questions = sum(len(corpus.questions(name)) for name in corpus.sets)
+    documents = many(corpus.n_documents, "document")
+    return f"{documents}, {many(n_questions, 'question')}" if n_questions else documents
 
 
 admit(draw_page)

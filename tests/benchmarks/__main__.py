@@ -1,7 +1,8 @@
 """Run all benchmarks, or the named ones.
 
     python -m tests.benchmarks [pagerank encoding retrieval chains against price votes memory
-        adviser linking reader influence documents fastinsight builds compose screen start] [--json]
+        adviser linking reader influence documents fastinsight builds compose screen start
+        graph_map] [--json]
 
 Further commands have options of their own, which their `--help` explains, as does that of `screen`:
 
@@ -48,6 +49,7 @@ ALL = (
     "extraction",
     "compose",
     "screen",
+    "graph_map",
 )
 # Commands with options of their own.
 APART = (

@@ -141,11 +141,8 @@ def _missing_documents(result: CorpusImport) -> tuple[str, ...]:
 
 
 def _go_to_graphs(name: str) -> None:
-    """Go to the graphs of a corpus.
-
-    They are on the first tab of the page Texts.
-    """
+    """Go to the graphs of a corpus, which the page Texts shows first."""
     choose_source(CorpusSource(name))
-    del session.texts_open, session.texts_tabs  # without an open tab, the first one opens
+    del session.texts_open
     del session.bring_job
     go_to_page("texts", {"corpus": name})

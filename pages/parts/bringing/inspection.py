@@ -110,7 +110,7 @@ def follow_import() -> None:
         st.rerun()
     st.success(plain(outcome.sentence), icon=":material/check_circle:")
     for text in outcome.notes[:MAX_SHOWN_NOTES]:
-        st.warning(plain(text), icon=":material/rule:")
+        st.caption(f":material/rule: {plain(text)}")
     if len(outcome.notes) > MAX_SHOWN_NOTES:
         st.caption(tr("And {more:,} more notes.", more=len(outcome.notes) - MAX_SHOWN_NOTES))
     if outcome.draw_next_steps is not None:

@@ -21,6 +21,7 @@ from pages.parts.shared.language import language_choice
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import graph_name
 from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.text import many
 from pages.parts.shared.wording import tr
 
 MAX_RELATION_BARS = 20  # relations in the bar chart
@@ -67,25 +68,25 @@ def may_count(graph: Any) -> bool:
     return False
 
 
-def draw_counts(graph: Any) -> None:
-    """Draw the main counts in a row, and the language of the graph."""
-    with st.container(horizontal=True, gap="large", key="figures"):
-        for label, value in (
-            (tr("Entities"), graph.n_nodes),
-            (tr("Triples"), graph.n_edges),
-            (tr("Relations"), graph.n_relations),
-        ):
-            st.metric(label, f"{value:,}", width="content")
-    if graph.live is None:
-        language_choice(
-            graph_language(graph),
-            partial(choose_language, graph),
-            graph.digest[:8],
-            tr(
-                "Decides how question words are compared with relation names, and which encoders "
-                "are said to read them."
-            ),
+def draw_head(graph: Any) -> None:
+    """Draw the main counts in a line, and the language of the graph."""
+    with st.container(horizontal=True, gap="large", vertical_alignment="center", key="figures"):
+        counts = (
+            many(graph.n_nodes, "entity", "entities"),
+            many(graph.n_edges, "triple"),
+            many(graph.n_relations, "relation"),
         )
+        st.caption(" · ".join(counts), width="content")
+        if graph.live is None:
+            language_choice(
+                graph_language(graph),
+                partial(choose_language, graph),
+                graph.digest[:8],
+                tr(
+                    "Decides how question words are compared with relation names, and which "
+                    "encoders are said to read them."
+                ),
+            )
 
 
 def draw_details(graph: Any) -> None:

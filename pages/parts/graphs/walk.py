@@ -6,6 +6,7 @@ walk in its first tab. The present entity is in the address.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -13,10 +14,11 @@ import numpy as np
 import streamlit as st
 
 from core.errors import shorten
+from core.graph.algorithms.overview import busiest_nodes
 from core.graph.names.lookup import name_lookup
 from core.graph.texts import edge_weights, node_texts, relation_texts
-from pages.parts.graphs.overview import legend_html, overview_html, overview_part, overview_sentence
 from pages.parts.graphs.walk_view import draw_picture, neighbourhood, picture_html
+from pages.parts.map.graph_map import Highlight, draw_graph_map
 from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
@@ -26,6 +28,7 @@ from pages.parts.shared.wording import tr
 
 STEPS_PER_PAGE = 50  # steps on one page of the table
 MAX_PICTURE_ENTITIES = 60  # most entities in a picture
+MAX_HUB_BUTTONS = 8  # best connected entities that are buttons
 MAX_TRAIL_ENTITIES = 8  # last visited entities that are drawn
 MAX_OPEN_DESCRIPTION_CHARACTERS = 300  # characters of a description that are shown without a click
 ALL_RELATIONS = -1  # step code of the filter that leaves out nothing; others are at least 0
@@ -55,13 +58,22 @@ def go_to_node(graph: Any, node: int) -> None:
     st.query_params["entity"] = graph.node_name(node)
 
 
-def draw_walk(graph: Any) -> None:
-    """Draw the search, the visited entities, and the present entity."""
+def return_to_map(graph: Any) -> None:
+    """Leave the walk, so that the map of the graph is shown."""
+    trail(graph).clear()
+    st.query_params.pop("entity", None)
+
+
+def draw_walk(graph: Any, highlights: Sequence[Highlight] = ()) -> None:
+    """Draw the search, then the map, or the visited entities and the present one.
+
+    `highlights` are marked on the map.
+    """
     _follow_address(graph)
     _draw_search(graph)
     visited = trail(graph)
     if not visited:
-        _draw_overview(graph)
+        _draw_overview(graph, highlights)
         return
     if st.query_params.get("entity") != graph.node_name(visited[-1]):
         st.query_params["entity"] = graph.node_name(visited[-1])
@@ -69,28 +81,22 @@ def draw_walk(graph: Any) -> None:
     _draw_entity(graph, visited[-1])
 
 
-def _draw_overview(graph: Any) -> None:
+def _draw_overview(graph: Any, highlights: Sequence[Highlight]) -> None:
     """Draw the best connected entities, where the walk can begin.
 
-    They are buttons, and nodes of a picture.
+    They are buttons below the map of the graph.
     """
-    view, dark = overview_part(graph.digest, graph), st.context.theme.type == "dark"
-    if not view.hubs:
-        st.info(tr("This graph has no entities."), icon=":material/hub:")
-        return
-    caption(
-        "Type a name, start at one of the most connected entities, or click one in the picture:"
+    draw_graph_map(
+        graph,
+        f"map-{graph.digest[:8]}",
+        highlights=highlights,
+        on_click=partial(go_to_node, graph),
+        has_search=False,
     )
-    _draw_entity_buttons(graph, list(view.hubs), "busy")
-    drawn_nodes = {*view.hubs, *view.joints, *view.further}
-    with st.container(border=True, key="picture"):
-        draw_picture(
-            overview_html(graph, view, dark),
-            lambda node: go_to_node(graph, node) if node in drawn_nodes else None,
-            tr("Picture of the most connected entities"),
-        )
-    st.html(legend_html(graph, view, dark))
-    st.caption(overview_sentence(graph, view))
+    hubs = busiest_nodes(graph, MAX_HUB_BUTTONS)
+    if hubs:
+        caption("The most connected entities:")
+        _draw_entity_buttons(graph, hubs, "busy")
 
 
 def _follow_address(graph: Any) -> None:
@@ -146,6 +152,9 @@ def _draw_entity_buttons(graph: Any, nodes: list[int], key: str) -> None:
 def _draw_trail(graph: Any, visited: list[int]) -> None:
     """Draw the visited entities; a click goes back to one."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="crumbs"):
+        button(
+            tr("Map"), partial(return_to_map, graph), key="crumb-map", icon="map", type="tertiary"
+        )
         if len(visited) > MAX_TRAIL_ENTITIES:
             st.caption("…", width="content")
         views = [(_short_name(graph, node), node) for node in visited[-MAX_TRAIL_ENTITIES:-1]]

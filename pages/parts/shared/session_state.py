@@ -322,21 +322,29 @@ class Session:
     search_saved: SessionKey[tuple[str, str]] = SessionKey(("", ""))
 
     # Texts
-    # The open tab.
-    texts_tabs: WidgetKey[str] = WidgetKey("")
-    # The tab that was open when the page was drawn last, for the next visit.
-    texts_open: SessionKey[str] = SessionKey("")
+    # The corpus that the page showed last.
+    texts_corpus: SessionKey[str] = SessionKey("")
+    # What is shown: the graph, the documents, or the form that adds files.
+    texts_open: WidgetKey[str] = WidgetKey("")
+    # The id of the build whose graph is shown, by corpus; empty for the first one.
+    texts_graph: SessionKeyFamily[str] = SessionKeyFamily("")
+    # Whether the dialog with other ways to build a graph is open.
+    texts_ways: SessionKey[bool] = SessionKey(False)
+    # The open way in that dialog.
+    texts_way: WidgetKey[str] = WidgetKey("")
+    # The id of the build that is chosen there, by way.
+    texts_way_build: SessionKeyFamily[str | None] = SessionKeyFamily(None)
     # The corpus for which `texts_kind` was last selected.
     texts_kind_for: SessionKey[str] = SessionKey("")
-    # The kind of graph on the page.
+    # The kind of graph in the form with every build.
     texts_kind: WidgetKey[str] = WidgetKey("")
-    # The build on the page, by kind of graph.
+    # The build in that form, by kind of graph.
     texts_build: SessionKeyFamily[str] = SessionKeyFamily("")
     # The edited steps of the chosen build, by corpus and build.
     texts_bench: DerivedKey[Bench] = DerivedKey()
     # The message of the component that draws these steps: edits, and the selected step.
     texts_bricks: WidgetKey[Any] = WidgetKey(None)
-    # The open view: entities, communities, one passage, or another graph.
+    # The open view: the picture, the table, or what a card opened.
     texts_view: WidgetKey[str] = WidgetKey("")
     # The number of the shown passage, by graph.
     texts_chunk: SessionKeyFamily[int] = SessionKeyFamily(1)

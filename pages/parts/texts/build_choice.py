@@ -1,30 +1,43 @@
 """Choice of a build of a corpus on the page Texts.
 
-A build is a line of operators that makes a graph of the documents. The user first chooses the kind
-of graph, then one of its builds. These differ in how entities are extracted, summaries written or
-documents linked, which is the `extractor` of a `GraphBuild`.
+A build is a line of operators that makes a graph of the documents. Builds of one kind of graph
+differ in how entities are extracted, summaries written or documents linked, which is the
+`extractor` of a `GraphBuild`.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 from itertools import chain
 
 import streamlit as st
 
-from core.builds import GraphBuild, build_status, is_being_built, own_builds
+from core.builds import GraphBuild, build_for, build_status, is_being_built, own_builds
 from core.builds.catalogue import MODEL_SEPARATOR
 from core.builds.shipped_data import builds_of, find_shipped_build
 from core.corpus import Corpus
 from core.errors import BadParameter
 from core.models.registry import ModelInfo
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 OWN_KIND = "own"  # the kind of graphs by a user's own lines
+DEFAULT_KIND = "tkg"  # the kind of graph that is built first
+# Ways to build a graph, each a short list of builds.
+FAST_WAY = tr("Fast, no AI")
+AI_WAY = tr("With AI")
+PAPER_WAY = tr("As a paper does")
+# Kinds of graph that are offered without AI, and with it.
+WAY_KINDS = (DEFAULT_KIND, "kg", "passage", "tree", "links")
+AI_KINDS = (DEFAULT_KIND, "tree")
+AI_EXTRACTORS = ("described", "llm")
+N_RANKS = 4  # ranks of available builds
 
 # Label and description of each kind of graph, in the order of the choice.
 BUILD_KIND_WORDS = {
@@ -78,7 +91,7 @@ EXTRACTOR_WORDS = {
         tr("As LazyGraphRAG does."),
     ),
     "described": (
-        tr("Names found by a parser, described by AI"),
+        tr("Names found by rules, described by AI"),
         tr("One call of a language model per chunk."),
     ),
     "llm": (tr("By AI"), tr("A language model finds more, and takes far longer.")),
@@ -118,17 +131,136 @@ WRITER_WORDS = {
 }
 
 
+def page_build(corpus: Corpus) -> GraphBuild:
+    """Return the build whose graph is on the page.
+
+    It is the one that was chosen for this corpus. Otherwise it is the first available one, the one
+    that methods would use, or another one, of those that are built or can run.
+    """
+    builds = _all_builds(corpus)
+    chosen_id = Session.texts_graph[corpus.name].value
+    for build in builds:
+        if build.id == chosen_id:
+            return build
+    usual = build_for(corpus, DEFAULT_KIND)
+    candidates = (*available_builds(corpus), usual, *way_builds(corpus)[FAST_WAY], *builds)
+    for build in candidates:
+        is_there = build_status(corpus, build).can_be_opened or is_being_built(corpus, build)
+        if is_there or can_run(corpus, build):
+            return build
+    return usual
+
+
+def available_builds(corpus: Corpus) -> list[GraphBuild]:
+    """Return the builds that have a graph, or will have one without further reading.
+
+    The order is: built, being built, made elsewhere, built of earlier documents. Of several, the
+    one that methods would use is first.
+    """
+    usual = build_for(corpus, DEFAULT_KIND)
+    ranks = {build.id: _availability(corpus, build) for build in _all_builds(corpus)}
+    builds = [build for build in _all_builds(corpus) if ranks[build.id] < N_RANKS]
+    return sorted(builds, key=lambda build: (ranks[build.id], build != usual))
+
+
+def _availability(corpus: Corpus, build: GraphBuild) -> int:
+    """Return the rank of a build among the available ones, `N_RANKS` if it is not available."""
+    status = build_status(corpus, build)
+    is_ready_made = build.extractor == "opened" or find_shipped_build(corpus, build) is not None
+    conditions = (
+        status.is_current or status.has_renamed,  # even if names were merged since
+        is_being_built(corpus, build),
+        is_ready_made,
+        status.is_built,
+    )
+    return next((rank for rank, holds in enumerate(conditions) if holds), N_RANKS)
+
+
+def way_builds(corpus: Corpus) -> dict[str, list[GraphBuild]]:
+    """Return the builds of each way to build a graph, in the order in which they are offered."""
+    groups = _builds_by_kind(builds_of(corpus).values(), ())
+    fast: list[GraphBuild] = []
+    for kind in WAY_KINDS:
+        fitting = [build for build in groups[kind] if _fits(corpus, build)]
+        fast += list(filter(_is_fast, fitting))[:1]
+    with_ai = list(chain.from_iterable(groups[kind] for kind in AI_KINDS))
+    return {
+        FAST_WAY: fast,
+        AI_WAY: [build for build in with_ai if build.extractor in AI_EXTRACTORS],
+        PAPER_WAY: list(filter(partial(_is_of_paper, corpus), chain(*groups.values()))),
+    }
+
+
+def _is_fast(build: GraphBuild) -> bool:
+    """Return whether a build reads the documents without a language model."""
+    return not build.line.uses_chat_model and build.extractor != "opened"
+
+
+def _is_of_paper(corpus: Corpus, build: GraphBuild) -> bool:
+    """Return whether a build makes the graph of a paper in the paper's way."""
+    in_its_way = build.extractor == "paper" or build.graph == "links"
+    return bool(build.paper) and in_its_way and _fits(corpus, build)
+
+
+def choose_way_build(corpus: Corpus, way: str) -> GraphBuild | None:
+    """Draw the builds of a way, and return the chosen one.
+
+    The first that can run is chosen at first. It is None as long as none is chosen.
+    """
+    builds = {build.id: build for build in way_builds(corpus)[way]}
+    choice = Session.texts_way_build[way]
+    if choice.value not in builds:
+        runnable = (id for id, build in builds.items() if can_run(corpus, build))
+        choice.value = next(runnable, None)
+    words = {id: way_words(way, build) for id, build in builds.items()}
+    chosen_id = st.radio(
+        tr("Graph"),
+        list(builds),
+        key=choice.name,
+        persist_state="session",
+        format_func=lambda id: plain(words[id][0]),
+        captions=[plain(words[id][1]) for id in builds],
+        label_visibility="collapsed",
+    )
+    if chosen_id is None:
+        caption("Nothing here can run yet. Choose one to see what it costs and what is missing.")
+        return None
+    return builds[chosen_id]
+
+
+def way_words(way: str, build: GraphBuild) -> tuple[str, str]:
+    """Return the label and the description of a build of a way, with the models that it lacks.
+
+    A build as in a paper is named by it.
+    """
+    label, description = BUILD_KIND_WORDS[build.graph]
+    extractor_label, extractor_description = _labels([build])[0]
+    if way == PAPER_WAY:
+        if build.extractor != "paper":  # another way to link documents
+            description = extractor_description
+        label, description = re.split("[,:(]", build.paper)[0].strip(), f"{label}. {description}"
+    elif way == AI_WAY:
+        label, description = f"{label}: {extractor_label}", extractor_description
+    absent = ", ".join(model.name for model in absent_models(build))
+    missing_text = tr(" Not installed: {models}.", models=absent) if absent else ""
+    return label, f"{description}{missing_text}"
+
+
+def build_words(build: GraphBuild) -> str:
+    """Return a build in a few words: the kind of graph, and how its entities are found."""
+    if build.is_own or build.extractor == "opened":
+        return build.title
+    return f"{BUILD_KIND_WORDS[build.graph][0]} · {_labels([build])[0][0]}"
+
+
 def choose_corpus_build(corpus: Corpus) -> GraphBuild:
     """Draw the choices of kind and build, and return the build."""
-    builds_by_id = builds_of(corpus)
-    user_builds = own_builds(corpus)
-    groups = _builds_by_kind(builds_by_id.values(), user_builds.values())
-    offered = list(chain.from_iterable(groups.values()))
-    built = [build for build in offered if _is_built(corpus, build)]
-    ready_made = [build for build in offered if _is_ready_made(corpus, build)]
-    # Built here first, so that a fresh page shows these rather than graphs of other tools.
-    available = [*built, *(build for build in ready_made if build not in built)]
-    _select_first(corpus, groups, available)
+    groups = _builds_by_kind(builds_of(corpus).values(), own_builds(corpus).values())
+    if session.texts_kind_for != corpus.name or not groups.get(session.texts_kind):
+        first = page_build(corpus)
+        session.texts_kind_for = corpus.name
+        session.texts_kind = OWN_KIND if first.is_own else first.graph
+        Session.texts_build[session.texts_kind].value = first.id
     kind = st.segmented_control(
         tr("Kind of graph"),
         [kind for kind, builds in groups.items() if builds],
@@ -138,14 +270,19 @@ def choose_corpus_build(corpus: Corpus) -> GraphBuild:
         format_func=lambda kind: BUILD_KIND_WORDS[kind][0],
     )
     assert kind is not None  # one is required
-    _keep_or_select(corpus, kind, groups[kind], available)
-    other_kinds = [
-        other
-        for other, builds in groups.items()
-        if other != kind and any(build in built for build in builds)
-    ]
-    st.caption(f"{BUILD_KIND_WORDS[kind][1]}{_also_built_text(other_kinds)}")
-    return (builds_by_id | user_builds)[_draw_builds(kind, groups[kind])]
+    builds = {build.id: build for build in groups[kind]}
+    choice = Session.texts_build[kind]
+    if choice.value not in builds:
+        runnable = (id for id, build in builds.items() if can_run(corpus, build))
+        choice.value = next(runnable, next(iter(builds)))
+    st.caption(BUILD_KIND_WORDS[kind][1])
+    return builds[_draw_builds(kind, groups[kind])]
+
+
+def _all_builds(corpus: Corpus) -> list[GraphBuild]:
+    """Return the builds that are offered for a corpus."""
+    groups = _builds_by_kind(builds_of(corpus).values(), own_builds(corpus).values())
+    return list(chain.from_iterable(groups.values()))
 
 
 def _builds_by_kind(
@@ -171,33 +308,6 @@ def _extractor_rank(build: GraphBuild) -> int:
     if build.extractor not in EXTRACTOR_WORDS:
         return len(EXTRACTOR_WORDS)
     return list(EXTRACTOR_WORDS).index(build.extractor)
-
-
-def _is_built(corpus: Corpus, build: GraphBuild) -> bool:
-    """Return whether a graph is built, even if names were merged since."""
-    status = build_status(corpus, build)
-    return status.is_current or status.has_renamed
-
-
-def _is_ready_made(corpus: Corpus, build: GraphBuild) -> bool:
-    """Return whether a graph was built elsewhere.
-
-    It was built by another tool, or comes with the documents.
-    """
-    return build.extractor == "opened" or find_shipped_build(corpus, build) is not None
-
-
-def _keep_or_select(
-    corpus: Corpus, kind: str, builds: list[GraphBuild], available: list[GraphBuild]
-) -> None:
-    """Keep the selected build of a kind if it is offered, else select another one.
-
-    The first available build is selected, else the first that can run.
-    """
-    chosen_key = Session.texts_build[kind]
-    if chosen_key.value not in [build.id for build in builds]:
-        ready = [build for build in builds if build in available]
-        chosen_key.value = (ready[0] if ready else _first_runnable(corpus, builds)).id
 
 
 def _draw_builds(kind: str, builds: list[GraphBuild]) -> str:
@@ -231,88 +341,29 @@ def _choice_label(kind: str) -> str:
     return tr("How entities are found")
 
 
-def _select_first(
-    corpus: Corpus, groups: dict[str, list[GraphBuild]], available: list[GraphBuild]
-) -> None:
-    """Select a graph on a new corpus or a reloaded page.
-
-    A graph that is being built is selected, else the first available one. `available` has graphs
-    built on this computer before ready-made ones.
-    """
-    if session.texts_kind_for == corpus.name and groups.get(session.texts_kind):
-        return
-    session.texts_kind_for = corpus.name
-    kinds: dict[str, str] = {}
-    for kind, builds in groups.items():
-        kinds |= dict.fromkeys((build.id for build in builds), kind)
-    session.texts_kind = _first_kind(corpus, groups, [kinds[build.id] for build in available])
-    for kind, builds in groups.items():
-        if builds:
-            _select_first_of_kind(corpus, kind, builds, available)
-    for build in chain.from_iterable(groups.values()):
-        if is_being_built(corpus, build):
-            session.texts_kind = kinds[build.id]
-            Session.texts_build[kinds[build.id]].value = build.id
-
-
-def _first_kind(
-    corpus: Corpus, groups: dict[str, list[GraphBuild]], available_kinds: list[str]
-) -> str:
-    """Return the kind of graph to select for a new corpus.
-
-    The kind of the previous corpus stays if one of its builds can run, unless only other kinds are
-    available. Otherwise it is the first available kind, or the default kind if none is.
-    """
-    old_kind = session.texts_kind
-    if not any(_can_run(corpus, build) for build in groups.get(old_kind, ())):
-        old_kind = ""
-    if available_kinds and old_kind not in available_kinds:
-        return available_kinds[0]
-    return old_kind or "tkg"
-
-
-def _select_first_of_kind(
-    corpus: Corpus, kind: str, builds: list[GraphBuild], available: list[GraphBuild]
-) -> None:
-    """Select the first available build of a kind, unless an available one is selected.
-
-    If none is available, the same is done with the builds that can run.
-    """
-    ready = [build for build in available if build in builds]
-    selectable = ready or [build for build in builds if _can_run(corpus, build)]
-    chosen_key = Session.texts_build[kind]
-    if chosen_key.value not in [build.id for build in selectable]:
-        first = ready[0] if ready else _first_runnable(corpus, builds)
-        chosen_key.value = first.id
-
-
 def absent_models(build: GraphBuild) -> list[ModelInfo]:
     """Return the models that a build needs and that are not installed."""
     models = [engine().models.info(name) for name in build.line.models()]
     return [model for model in models if not model.present]
 
 
-def _can_run(corpus: Corpus, build: GraphBuild) -> bool:
+def can_run(corpus: Corpus, build: GraphBuild) -> bool:
     """Return whether a build of a corpus has all that it needs."""
-    if any(operator.missing_requirement(corpus) for operator in build.line):
+    if not _fits(corpus, build):
         return False
     try:
-        return not absent_models(build)
+        absent = absent_models(build)
     except BadParameter:  # A user's own line may name a model that was removed.
         return False
+    # A graph that comes with the documents brings the replies of its language models.
+    if find_shipped_build(corpus, build) is not None:
+        absent = [model for model in absent if model.kind != "chat"]
+    return not absent
 
 
-def _first_runnable(corpus: Corpus, builds: list[GraphBuild]) -> GraphBuild:
-    """Return the first build that can run.
-
-    If none can, return the first of all.
-    """
-    return next((build for build in builds if _can_run(corpus, build)), builds[0])
-
-
-def _also_built_text(kinds: list[str]) -> str:
-    names = [BUILD_KIND_WORDS[kind][0].lower() for kind in kinds]
-    return tr(" Also built: {names}.", names=", ".join(names)) if names else ""
+def _fits(corpus: Corpus, build: GraphBuild) -> bool:
+    """Return whether a corpus has all that a build reads, such as links."""
+    return not any(operator.missing_requirement(corpus) for operator in build.line)
 
 
 def _labels(builds: list[GraphBuild]) -> list[tuple[str, str]]:

@@ -106,7 +106,7 @@ def _draw_map_of(graph: Graph, table: Table, rows: np.ndarray) -> None:
     else:
         words = f"{many(len(rows), 'community', 'communities')}."
     if np.ptp(ratings):
-        st.caption(tr("{caption} The stronger the colour, the higher its rating.", caption=words))
+        st.caption(tr("{caption} Darker: rated as more important.", caption=words))
     else:
         st.caption(words)
 

@@ -20,6 +20,11 @@ from pages.parts.shared.source_picks import require_source
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
+# Parts of the page.
+GRAPH_PART = tr("Graph")
+DOCUMENTS_PART = tr("Documents")
+ADD_PART = tr("Add")
+
 
 def choose_corpus() -> str:
     """Return the name of the chosen corpus.
@@ -28,14 +33,18 @@ def choose_corpus() -> str:
     """
     require_source(CorpusSource)
     name = chosen_source().name
+    if session.texts_corpus != name:
+        if session.texts_corpus:
+            del session.texts_view
+        session.texts_corpus = name
     write_address({"corpus": name}, "texts")
     session.arrived_by_navigation = False
     return name
 
 
-def draw_ask_button(name: str) -> None:
-    """Draw the button to Compare, where questions are asked of these documents."""
-    if button(tr("Ask about it"), icon="view_column", help=tr("Opens Compare with these texts")):
+def draw_ask_button(name: str, label: str, **look: Any) -> None:
+    """Draw a button to Compare, where questions are asked of these documents."""
+    if button(label, help=tr("Opens Compare with these texts"), **look):
         st.switch_page("pages/compare.py", query_params={"corpus": name})
 
 

@@ -22,7 +22,7 @@ from pages.parts.shared.tables import clickable_table, page_of, pager
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.texts.corpus_choice import await_result, draw_corpus_facts
-from pages.parts.texts.corpus_removal import draw_remove_document
+from pages.parts.texts.corpus_removal import draw_remove_corpus, draw_remove_document
 from pages.parts.texts.passage import draw_passage
 from pages.parts.texts.text_search import matching_rows
 
@@ -34,6 +34,7 @@ LISTED_KINDS = (tr("Documents"), tr("Chunks"))
 def draw_documents(corpus: Corpus) -> None:
     """Draw the search and its results, or the document that was clicked."""
     draw_corpus_facts(corpus)
+    draw_remove_corpus(corpus)
     opened = session.texts_document
     if opened and opened[0] == corpus.name and opened[1] in corpus:
         _draw_document(corpus, opened[1])

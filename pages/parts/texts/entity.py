@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,7 +13,6 @@ import streamlit as st
 from core.errors import shorten
 from core.graph.store import Graph
 from core.graph.texts import chunks_of, edge_weights, node_texts, relation_names, relation_texts
-from pages.parts.graphs.walk_view import draw_picture, neighbourhood, picture_html
 from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session
@@ -31,7 +30,6 @@ from pages.parts.texts.text_trail import (
     is_tree,
     level_names,
     node_label,
-    node_noun,
     open_community,
     rows_of_passage_nodes,
     visited_entities,
@@ -39,7 +37,6 @@ from pages.parts.texts.text_trail import (
 
 RELATIONS_PER_PAGE = 25
 ENTITY_PASSAGES_PER_PAGE = 5
-MAX_DRAWN_NEIGHBOURS = 24  # most entities in the picture
 MAX_SHOWN_VISITS = 6  # earlier entities that are shown
 SCROLLED_CHARACTERS = 700  # A longer description is scrolled in a box.
 SCROLL_BOX_PIXELS = 220  # height of this box
@@ -62,23 +59,23 @@ def draw_entity(graph: Graph, node: int) -> None:
     _draw_communities(graph, node)
     # None unless the node is itself a passage.
     passage_row = rows_of_passage_nodes(graph, [node]).get(node)
-    has_relations = bool(graph.degree(node))
-    columns = st.columns(2, gap="large") if has_relations else [st.container()]
-    with columns[0]:
-        if passage_row is not None:
-            draw_passage(graph.columns.tables()["chunks"], passage_row)
-        else:
-            _draw_description(graph, node)
-            if not in_tree:
-                _draw_passages(graph, node)
-    if has_relations:
-        with columns[1]:
-            _draw_relations(graph, node)
-            if passage_row is None and not in_tree:
-                _draw_picture(graph, node)
-    # A summary's own parts come first, then all passages that it sums up.
-    if passage_row is None and in_tree:
-        _draw_passages(graph, node)
+    if passage_row is not None:
+        draw_passage(graph.columns.tables()["chunks"], passage_row)
+    else:
+        _draw_description(graph, node)
+    n_passages = 0 if passage_row is not None else len(chunks_of(graph, "nodes")[node])
+    n_relations = graph.degree(node)
+    parts: dict[str, Callable[[Graph, int], None]] = {}
+    if n_passages:
+        relation = tr("Rests on") if has_passage_nodes(graph) else tr("Mentioned in")
+        parts[f"{relation} {many(n_passages, 'chunk')}"] = _draw_passages
+    if n_relations:
+        parts[many(n_relations, "relation")] = _draw_relations
+    if not parts:
+        return
+    for tab, draw in zip(st.tabs(list(parts)), parts.values()):
+        with tab:
+            draw(graph, node)
 
 
 def _draw_description(graph: Graph, node: int) -> None:
@@ -109,10 +106,10 @@ def _draw_trail(graph: Graph) -> None:
     visited = visited_entities(graph)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         button(
-            tr("All {things}", things=node_noun(graph).lower()),
+            tr("Close"),
             visited.clear,
             key="texts-all",
-            icon="arrow_back",
+            icon="close",
             type="tertiary",
         )
         views = [
@@ -144,12 +141,8 @@ def _draw_relations(graph: Graph, node: int) -> None:
     """
     relations = _sorted_relations(graph, node)
     total = len(relations.edges)
-    if not total:
-        caption("It has no relations.")
-        return
     page_range = page_of(Session.texts_near_page, total, RELATIONS_PER_PAGE)
     page_relations = relations.select(slice(page_range.start, page_range.stop))
-    st.markdown(f"**{many(total, 'relation')}**")
     clickable_table(
         _relation_columns(graph, page_relations, has_weights=bool(np.ptp(relations.weights))),
         len(page_relations.edges),
@@ -221,28 +214,6 @@ def _has_text(values: Sequence[Any]) -> bool:
     return any(str(value).strip() for value in values)
 
 
-def _draw_picture(graph: Graph, node: int) -> None:
-    """Draw the entity among its most related entities.
-
-    A click on one of them goes there.
-    """
-    neighbours, edges, _ = graph.steps(node)
-    # Twice as many, because several edges may lead to the same entity.
-    near = neighbours[np.lexsort((neighbours, -_weights(graph)[edges]))][: MAX_DRAWN_NEIGHBOURS * 2]
-    part = neighbourhood(graph, node, near.tolist(), MAX_DRAWN_NEIGHBOURS)
-    drawn_nodes = {*part.near, *part.far}
-    with st.container(border=True):
-        html = picture_html(graph, part, st.context.theme.type == "dark")
-        draw_picture(
-            html,
-            lambda clicked: go_to_entity(graph, clicked) if clicked in drawn_nodes else None,
-            tr("The entity and those it is related to"),
-        )
-    caption(
-        "Shown: the {near:,} most closely related. Click a dot to go there.", near=len(part.near)
-    )
-
-
 def _weights(graph: Graph) -> np.ndarray:
     """Return the weight of each edge of the graph.
 
@@ -256,11 +227,7 @@ def _draw_passages(graph: Graph, node: int) -> None:
     """Draw the passages of an entity, with its name marked."""
     rows_of_node = chunks_of(graph, "nodes")[node]
     name = graph.node_name(node)
-    chunks = graph.columns.chunks
-    if chunks is None or not len(rows_of_node):
-        return
-    relation = tr("Rests on") if has_passage_nodes(graph) else tr("Mentioned in")
-    st.markdown(f"**{relation} {many(len(rows_of_node), 'chunk')}**")
+    chunks = graph.columns.tables()["chunks"]
     page_range = page_of(Session.texts_passage_page, len(rows_of_node), ENTITY_PASSAGES_PER_PAGE)
     rows = rows_of_node[page_range.start : page_range.stop].tolist()
     for row in rows:

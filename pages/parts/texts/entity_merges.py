@@ -53,6 +53,7 @@ class MergeReview:
     ----------
     graph, merged_graph : the graph as built, and after the merges.
     merges : the saved merges and rejected pairs of the corpus.
+    build_merges : the names that the build merged or nearly merged.
     refusal : the reason that this visitor may change nothing; empty if changes are allowed.
     """
 
@@ -61,6 +62,7 @@ class MergeReview:
     graph: Graph
     merged_graph: Graph
     merges: EntityMerges
+    build_merges: NameMerges
     refusal: str
 
     @property
@@ -88,40 +90,49 @@ class MergeReview:
             button(label, show_more, type="tertiary", key=f"mend-more-{key}")
 
 
-def draw_merges(
-    corpus: Corpus, build: GraphBuild, graph: Graph, rebuild: Callable[[Corpus, GraphBuild], object]
-) -> Graph:
-    """Draw the suggestions and merges, and return the merged graph.
+def review_merges(corpus: Corpus, build: GraphBuild, graph: Graph) -> MergeReview | None:
+    """Return a graph of a build with the saved merges.
 
-    A graph whose nodes are no entities is returned unchanged, and so is any graph if the merges
-    cannot be read. `rebuild` starts a new build of the graph.
+    It is None if the nodes are no entities, and if the merges cannot be read; the error is drawn.
     """
     table = graph.columns.nodes
     if table is None or table.has_column("level") or not graph.n_nodes:
-        return graph
+        return None
     try:
         saved_merges = read_merges(corpus)
         merged_graph = edit_graph(graph, saved_merges.edits)
     except HopscopeError as error:
         st.error(plain(str(error)))
-        return graph
+        return None
     refusal = visitor_refusal(CORPUS_OWNED_KIND, corpus.name) if corpus.own else ""
-    review = MergeReview(corpus, build, graph, merged_graph, saved_merges, refusal)
-    with st.expander(tr("Duplicate names"), icon=":material/healing:", key="texts_mend"):
-        caption(
-            "A merge applies to all graphs of these texts, also when they are rebuilt. The "
-            "documents do not change."
-        )
-        _draw_rebuild_button(review, partial(rebuild, corpus, build))
-        merges = name_merges(build_status(corpus, build).report)
-        if merges.made or merges.near:
-            _draw_joined_names(review, merges)
-            _draw_ambiguous_names(review, merges)
-        _draw_suggestions(review)
-        _draw_saved_merges(review)
-        _draw_refusals(review, merges)
-        _draw_evaluation(review)
-    return merged_graph
+    merges = name_merges(build_status(corpus, build).report)
+    return MergeReview(corpus, build, graph, merged_graph, saved_merges, merges, refusal)
+
+
+def draw_merges(review: MergeReview, rebuild: Callable[[Corpus, GraphBuild], object]) -> None:
+    """Draw the suggestions and merges of a graph. `rebuild` starts a new build of it."""
+    caption(
+        "A merge applies to all graphs of these texts, also when they are rebuilt. The "
+        "documents do not change."
+    )
+    _draw_rebuild_button(review, partial(rebuild, review.corpus, review.build))
+    _draw_suggestions(review)
+    if review.build_merges.made or review.build_merges.near:
+        _draw_ambiguous_names(review)
+        _draw_joined_names(review)
+    _draw_saved_merges(review)
+    _draw_refusals(review)
+    _draw_evaluation(review)
+
+
+def count_undecided(review: MergeReview) -> int | None:
+    """Return how many names may mean the same as others.
+
+    It is None for a graph with too many entities to compare their names here.
+    """
+    if review.graph.n_nodes > MAX_COMPARED_ENTITIES:
+        return None
+    return len(_suggestions(review)) + len(_ambiguous_names(review))
 
 
 def _draw_rebuild_button(review: MergeReview, rebuild: Callable[[], object]) -> None:
@@ -140,8 +151,9 @@ def _draw_rebuild_button(review: MergeReview, rebuild: Callable[[], object]) -> 
             )
 
 
-def _draw_joined_names(review: MergeReview, merges: NameMerges) -> None:
+def _draw_joined_names(review: MergeReview) -> None:
     """Draw the names that the build merged, each with a button that rejects the merge."""
+    merges = review.build_merges
     st.markdown(tr("**{names} merged by the build**", names=many(merges.made_in_all, "name")))
     for row_index, row in enumerate(merges.made[: review.max_rows]):
         names = (row.name, row.into)
@@ -163,10 +175,10 @@ def _draw_joined_names(review: MergeReview, merges: NameMerges) -> None:
         caption("Listed: the {made:,} that are in the most documents.", made=len(merges.made))
 
 
-def _draw_ambiguous_names(review: MergeReview, merges: NameMerges) -> None:
-    """Draw the names that fitted several entities, with their matches."""
-    ambiguous: list[tuple[NearMerge, list[str]]] = []
-    for row in merges.near:
+def _ambiguous_names(review: MergeReview) -> list[tuple[NearMerge, list[str]]]:
+    """Return the names that fitted several entities, with their matches."""
+    ambiguous = []
+    for row in review.build_merges.near:
         candidates = [
             into
             for into in row.candidates
@@ -175,6 +187,12 @@ def _draw_ambiguous_names(review: MergeReview, merges: NameMerges) -> None:
         ]
         if candidates and review.merged_graph.nodes_named(row.name):
             ambiguous.append((row, candidates))
+    return ambiguous
+
+
+def _draw_ambiguous_names(review: MergeReview) -> None:
+    """Draw the names that fitted several entities, with their matches."""
+    ambiguous = _ambiguous_names(review)
     if not ambiguous:
         return
     st.markdown(
@@ -236,13 +254,7 @@ def _draw_suggestions(review: MergeReview) -> None:
         return
     job = engine().jobs.get(_vector_job_key(review.graph))
     is_done = job is not None and job.has_ended
-    suggestions = list(
-        _pairs_by_spelling(
-            review.merged_graph.digest, review.merges.refused, review.merged_graph, review.merges
-        )
-    )
-    if job is not None and is_done and not job.error:
-        suggestions += _undecided_pairs(job.result, review)
+    suggestions = _suggestions(review)
     st.markdown(f"**{many(len(suggestions), 'suggestion')}**")
     if not suggestions and is_done:
         caption("None left.")
@@ -257,6 +269,19 @@ def _draw_suggestions(review: MergeReview) -> None:
             button(tr("Also find similar names"), compare, key="mend-alike", icon="search")
     if job is not None:
         draw_job(job, "mend-alike", "")
+
+
+def _suggestions(review: MergeReview) -> list[Suggestion]:
+    """Return the undecided pairs of similar spelling, and of similar vectors once compared."""
+    suggestions = list(
+        _pairs_by_spelling(
+            review.merged_graph.digest, review.merges.refused, review.merged_graph, review.merges
+        )
+    )
+    job = engine().jobs.get(_vector_job_key(review.graph))
+    if job is not None and job.has_ended and not job.error:
+        suggestions += _undecided_pairs(job.result, review)
+    return suggestions
 
 
 def _draw_suggestion(review: MergeReview, index: int, suggestion: Suggestion) -> None:
@@ -276,6 +301,16 @@ def _draw_suggestion(review: MergeReview, index: int, suggestion: Suggestion) ->
             st.badge(reason, color="gray")
             accept = partial(EntityMerges.with_merges, edits=[suggestion.edit])
             review.draw_button(tr("Merge"), accept, f"mend-{name}-{into}")
+            turned = Edit("merge", (into, name))
+            turn = partial(EntityMerges.with_merges, edits=[turned])
+            review.draw_button(
+                tr("Merge the other way"),
+                turn,
+                f"turn-{name}-{into}",
+                icon="swap_horiz",
+                type="tertiary",
+                help=tr("Keeps the name “{name}”", name=name),
+            )
             refuse = partial(EntityMerges.with_refusals, names=[suggestion.edit.names])
             review.draw_button(tr("Different"), refuse, f"refuse-{name}-{into}", type="tertiary")
 
@@ -332,7 +367,7 @@ def _draw_saved_merges(review: MergeReview) -> None:
             merges=many(len(absent), "merge"),
             fits=noun(len(absent), "fits", "fit"),
         )
-        st.warning(plain(unused_text))
+        st.caption(plain(unused_text))
     edits = sorted(saved_edits, key=lambda edit: edit not in absent)
     with st.container(horizontal=True, gap="small", key="mend-saved"):
         for edit in edits[: review.max_rows]:
@@ -353,12 +388,13 @@ def _draw_saved_merges(review: MergeReview) -> None:
     review.draw_more_button(len(edits), "saved")
 
 
-def _draw_refusals(review: MergeReview, merges: NameMerges) -> None:
+def _draw_refusals(review: MergeReview) -> None:
     """Draw the pairs marked as different, each with a button that undoes the mark.
 
     Pairs in the list of the build's merges are left out.
     """
-    listed_pairs = {ordered_pair(row.name, row.into) for row in merges.made[: review.max_rows]}
+    made = review.build_merges.made[: review.max_rows]
+    listed_pairs = {ordered_pair(row.name, row.into) for row in made}
     pairs = [names for names in review.merges.refused if names not in listed_pairs]
     if not pairs:
         return

@@ -35,11 +35,13 @@ from pages.parts.shared.job_progress import draw_job, rerun_when_started
 from pages.parts.shared.people import visitor_refusal
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine, store
-from pages.parts.shared.text import plain
+from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.texts.graph_builds import draw_cost_progress
+from pages.parts.texts.text_trail import ADVICE_VIEW
 
-ADVICE_TITLE = tr("Do I need a graph at all?")
+ADVICE_TITLE = ADVICE_VIEW
 ADVICE_CANCELLED_NOTE = tr("Cancelled. What was done is saved, and goes on from there.")
 # Answers by their evaluation and its progress, since reading the rows of an evaluation takes time.
 _answers: LRUCache[tuple, AdviceAnswer] = LRUCache(16)
@@ -49,35 +51,47 @@ QUESTION_MAKERS = {
 }
 
 
-def draw_graph_advice(corpus: Corpus) -> None:
-    """Draw the answer, the progress, or the form with the expected cost."""
-    job = engine().evaluations.get(advice_job_key(corpus.name))
-    record = load_advice(corpus)
+def draw_advice_card(corpus: Corpus) -> None:
+    """Draw the answer in a sentence, or the progress, with a button to the details."""
+    st.markdown(f"**{ADVICE_TITLE}**")
+    job = _advice_job(corpus)
+    record = _current_record(corpus)
     is_running = job is not None and not job.has_ended
-    is_current = record is not None and record.corpus == corpus.digest
-    box = st.expander(
-        _title(record) if is_current and not is_running else ADVICE_TITLE,
-        job is not None,
-        key=f"advice-{corpus.name}",
-        icon=":material/balance:",
-        on_change="rerun",
-    )
+    if job is not None and (is_running or job.error) and session.texts_view != ADVICE_VIEW:
+        draw_job(job, f"advice-card-{corpus.name}", share=True)
+    elif record is not None and record.done and record.headline:
+        st.write(plain(record.headline))
+        caption("By {questions} made from these texts.", questions=many(record.size, "question"))
+    elif not is_running:
+        caption("Not measured yet. Made questions are asked with and without a graph.")
     if not is_running:
         rerun_when_started(advice_job_key(corpus.name))
-        if not box.open:
-            return
-    with box:
-        if job is not None and (is_running or job.error or job.status == JOB_CANCELLED):
-            draw_job(job, f"advice-{corpus.name}", ADVICE_CANCELLED_NOTE, share=True)
-        if not is_running:
-            _draw_answer_or_form(corpus, record, is_current)
+    label = tr("Details") if is_running or record is not None else tr("Find out…")
+    button(label, lambda: Session.texts_view.put(ADVICE_VIEW), key=f"advice-open-{corpus.name}")
 
 
-def _title(record: Advice | None) -> str:
-    """Return the title, with the headline of the answer if there is one."""
-    if record is None or not record.done or not record.headline:
-        return ADVICE_TITLE
-    return f"{ADVICE_TITLE} **{plain(record.headline)}**"
+def draw_graph_advice(corpus: Corpus) -> None:
+    """Draw the answer, the progress, or the form with the expected cost."""
+    job = _advice_job(corpus)
+    record = load_advice(corpus)
+    current = _current_record(corpus)
+    is_running = job is not None and not job.has_ended
+    if current is not None and current.headline and not is_running:
+        st.markdown(f"**{plain(current.headline)}**")
+    if job is not None and (is_running or job.error or job.status == JOB_CANCELLED):
+        draw_job(job, f"advice-{corpus.name}", ADVICE_CANCELLED_NOTE, share=True)
+    if not is_running:
+        _draw_answer_or_form(corpus, record, current is not None)
+
+
+def _advice_job(corpus: Corpus) -> Job | None:
+    return engine().evaluations.get(advice_job_key(corpus.name))
+
+
+def _current_record(corpus: Corpus) -> Advice | None:
+    """Return the saved advice, None if it is of earlier documents."""
+    record = load_advice(corpus)
+    return record if record is not None and record.corpus == corpus.digest else None
 
 
 def _draw_answer_or_form(corpus: Corpus, record: Advice | None, is_current: bool) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import Any, Literal
 
 import streamlit as st
@@ -19,104 +18,93 @@ from core.io.durations import duration_text
 from core.io.plain_data import from_plain
 from core.models.price import Cap
 from core.runtime.jobs import JOB_CANCELLED, JOB_WAITING, Job
-from pages.parts.shared.actions import button, result_of
+from pages.parts.shared.actions import button
 from pages.parts.shared.job_progress import draw_job
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.spending import draw_spending_limit
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
-from pages.parts.texts.build_choice import absent_models, choose_corpus_build
-from pages.parts.texts.building_cost import draw_building_cost
-from pages.parts.texts.corpus_choice import draw_language
-from pages.parts.texts.entity_merges import draw_merges
-from pages.parts.texts.graph_view import draw_graph_view
-from pages.parts.texts.steps import draw_build_steps, draw_compare_link
+from pages.parts.texts.build_choice import absent_models, build_words
 
 # Job keys of the builds that have ended. A build may make others cheaper, so that all costs are
 # estimated again after each.
 _ended_build_keys: list[str] = []
 Colour = Literal["orange", "green", "blue", "gray"]
+COST_WAIT_SECONDS = 1.0  # before the progress of an estimate is drawn
 COST_VALID_SECONDS = 600.0  # seconds after which the cost of a build is estimated again
 
 
-def draw_builds(corpus: Corpus) -> None:
-    """Draw the choice of a graph, its state, and the built graph."""
-    build = draw_build_steps(corpus, choose_corpus_build(corpus))
-    if build is None:
-        return
-    draw_language(corpus)
-    draw_build_card(corpus, build)
-    status = build_status(corpus, build)
-    if build.is_own:
-        draw_compare_link(corpus, build)
-    if status.can_be_opened:
-        graph = result_of(lambda: engine().environment.open_build(corpus, build.id))
-        # An empty graph whose replies could not be read does not mean that nothing was found.
-        if graph is not None and (graph.n_nodes or not _count_unreadable(status)):
-            if not status.is_current and not status.has_renamed:
-                caption(
-                    "Below is the graph of the earlier documents. Questions use it until it is "
-                    "rebuilt."
-                )
-            draw_graph_view(corpus, build, graph, draw_merges(corpus, build, graph, start_build))
-
-
-def draw_build_card(corpus: Corpus, build: GraphBuild) -> bool:
+def draw_build_card(corpus: Corpus, build: GraphBuild, key: str = "build") -> bool:
     """Draw the state of a graph in a box.
 
     Return whether the graph is being built. A graph that is not built has its expected cost and a
-    button that starts the build.
+    button that starts the build. `key` tells this box from others of the same graph.
     """
     status = build_status(corpus, build)
-    job = engine().background_jobs.get(_job_key(corpus, build))
+    job = build_job(corpus, build)
     is_running = job is not None and not job.has_ended
-    with st.container(border=True, key=f"build-{status.folder.name}"):
-        _draw_card_content(corpus, status, job)
-    _rerun_on_change(corpus, build, is_running)
+    with st.container(border=True, key=f"{key}-{status.folder.name}"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f"**{plain(build_words(build))}**", width="content")
+            draw_state_badge(corpus, status)
+            if status.is_current and not is_running:
+                draw_report(status)
+        if not status.is_current:
+            st.caption(plain(build.line.words()))
+        draw_build_state(corpus, status, key)
+    rerun_on_change(corpus, build)
     return is_running
 
 
-def _draw_card_content(corpus: Corpus, status: Status, job: Job | None) -> None:
-    is_running = job is not None and not job.has_ended
-    is_ready = status.is_current and not is_running
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"**{plain(status.build.title)}**", width="content")
-        words, color, icon = _state_badge(corpus, status, job)
-        st.badge(words, color=color, icon=f":material/{icon}:" if icon else None)
-        if is_ready:
-            _draw_report(status)
+def build_job(corpus: Corpus, build: GraphBuild) -> Job | None:
+    """Return the job of a build, running or ended; None if there was none."""
+    return engine().background_jobs.get(_job_key(corpus, build))
+
+
+def draw_build_state(corpus: Corpus, status: Status, key: str) -> None:
+    """Draw what a graph lacks, with a button that adds it, and the progress of its build.
+
+    For a graph that is not built, these are the expected cost and the start button.
+    """
+    job = build_job(corpus, status.build)
     if status.uncovered:
         st.caption(f":material/info: {plain(status.uncovered)}")
-    if is_ready:
-        _draw_missing_parts(corpus, status)
-        draw_building_cost(corpus, status)
-    else:
-        st.caption(plain(status.build.line.words()))
-        if not is_running:
-            _draw_start(corpus, status, job)
+    if job is None or job.has_ended:
+        if status.is_current:
+            _draw_missing_parts(corpus, status, key)
+        else:
+            _draw_start(corpus, status, key)
     if job is not None:
         end_text = ""
         if job.status == JOB_CANCELLED and not status.is_current:
             end_text = tr("Cancelled. What was read is saved; the next build goes on from there.")
-        draw_job(job, status.build.id, end_text, share=True)
+        draw_job(job, f"{key}-{status.build.id}", end_text, share=True)
 
 
-def _draw_missing_parts(corpus: Corpus, status: Status) -> None:
+def _draw_missing_parts(corpus: Corpus, status: Status, key: str) -> None:
     """Draw which replies or vectors a built graph lacks, and a button that computes them."""
-    if _count_unreadable(status):
-        _draw_missing_replies(corpus, status)
+    if count_unreadable(status):
+        _draw_missing_replies(corpus, status, key)
     elif not status.is_indexed:
         caption("Built by a question; vectors are added when needed.")
-        _draw_build_button(corpus, status, tr("Compute all vectors now"))
+        _draw_build_button(corpus, status, tr("Compute all vectors now"), key=key)
 
 
-def _state_badge(corpus: Corpus, status: Status, job: Job | None) -> tuple[str, Colour, str]:
+def draw_state_badge(corpus: Corpus, status: Status) -> None:
+    """Draw the state of a graph in two or three words."""
+    words, color, icon = _state_badge(corpus, status)
+    st.badge(words, color=color, icon=f":material/{icon}:" if icon else None)
+
+
+def _state_badge(corpus: Corpus, status: Status) -> tuple[str, Colour, str]:
     """Return words, colour and icon of a graph's state."""
+    job = build_job(corpus, status.build)
     if job is not None and not job.has_ended:
         words = tr("waiting") if job.status == JOB_WAITING else tr("being built")
         return words, "orange", "construction"
-    if status.is_current and _count_unreadable(status):
+    if status.is_current and count_unreadable(status):
         return tr("built, incomplete"), "orange", "warning"
     if status.is_current:
         return tr("built"), "green", "check"
@@ -127,7 +115,7 @@ def _state_badge(corpus: Corpus, status: Status, job: Job | None) -> tuple[str, 
     return tr("of earlier documents") if status.is_built else tr("not built"), "gray", ""
 
 
-def _draw_start(corpus: Corpus, status: Status, old_job: Job | None) -> None:
+def _draw_start(corpus: Corpus, status: Status, key: str) -> None:
     """Draw the expected cost of a build, and the start button once the cost is known."""
     shipped = find_shipped_build(corpus, status.build)
     if shipped is not None:
@@ -135,22 +123,23 @@ def _draw_start(corpus: Corpus, status: Status, old_job: Job | None) -> None:
             "{words}. Opening it computes vectors and needs no language model.",
             words=shipped.words(),
         )
-        _draw_build_button(corpus, status, tr("Open"), type="primary")
+        _draw_build_button(corpus, status, tr("Open"), key=key, type="primary")
         return
     if status.outdated:
         st.write(plain(status.outdated))
         if status.build.extractor == "opened":
             return
     cost_job = _cost_job(corpus, status.build)
-    if cost_job.error:
-        st.error(plain(cost_job.error))
-    elif not cost_job.has_ended:
+    # The page is drawn again after a longer estimate, which takes the focus out of a dialog.
+    if not cost_job.wait(COST_WAIT_SECONDS):
         draw_cost_progress(cost_job)
+    elif cost_job.error:
+        st.error(plain(cost_job.error))
     else:
-        _draw_known_cost(corpus, status, old_job, cost_job.result)
+        _draw_known_cost(corpus, status, cost_job.result, key)
 
 
-def _draw_known_cost(corpus: Corpus, status: Status, old_job: Job | None, cost: BuildCost) -> None:
+def _draw_known_cost(corpus: Corpus, status: Status, cost: BuildCost, key: str) -> None:
     """Draw a known cost, and the start button unless a model is missing."""
     is_complete = bool(cost.chunks) and not cost.missing
     sentence = cost.words()
@@ -158,7 +147,7 @@ def _draw_known_cost(corpus: Corpus, status: Status, old_job: Job | None, cost: 
         sentence = " ".join([tr("Nothing is read again."), *cost.further_sentences()])
     st.write(plain(sentence))
     for note in cost.language:
-        st.warning(plain(note), icon=":material/translate:")
+        st.caption(f":material/translate: {plain(note)}")
     missing_models = _missing_model_texts(status.build, is_complete)
     for text in missing_models:
         st.text(text)
@@ -166,24 +155,32 @@ def _draw_known_cost(corpus: Corpus, status: Status, old_job: Job | None, cost: 
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         cap, valid = (
-            draw_spending_limit(f"build_cap-{status.folder.name}") if cost.calls else (None, True)
+            draw_spending_limit(f"{key}_cap-{status.folder.name}") if cost.calls else (None, True)
         )
-        label = _start_label(status, old_job, cost)
-        _draw_build_button(corpus, status, label, cap=cap, type="primary", disabled=not valid)
+        label = _start_label(corpus, status, cost)
+        _draw_build_button(
+            corpus, status, label, key=key, cap=cap, type="primary", disabled=not valid
+        )
 
 
-def _start_label(status: Status, old_job: Job | None, cost: BuildCost) -> str:
-    """Return the label of the start button."""
+def _start_label(corpus: Corpus, status: Status, cost: BuildCost) -> str:
+    """Return the label of the start button, with the time of a build without AI."""
+    label = tr("Build a graph")
     if status.is_built:
-        return tr("Rebuild")
-    if old_job is not None and cost.missing < cost.chunks:
-        return tr("Go on")
-    return tr("Build")
+        label = tr("Rebuild")
+    elif build_job(corpus, status.build) is not None and cost.missing < cost.chunks:
+        label = tr("Go on")
+    if cost.calls:
+        return label
+    if cost.seconds is None:
+        return tr("{action} (no AI)", action=label)
+    time_text = duration_text(cost.seconds)
+    return tr("{action} (about {time_text}, no AI)", action=label, time_text=time_text)
 
 
-def _draw_missing_replies(corpus: Corpus, status: Status) -> None:
+def _draw_missing_replies(corpus: Corpus, status: Status, key: str) -> None:
     """Draw the number of missing replies, and a button that asks for them again."""
-    unreadable = _count_unreadable(status)
+    unreadable = count_unreadable(status)
     st.warning(
         tr(
             "{replies} of the language model could not be read. The graph lacks their entities "
@@ -191,11 +188,12 @@ def _draw_missing_replies(corpus: Corpus, status: Status) -> None:
             replies=many(unreadable, "reply", "replies"),
         )
     )
-    _draw_build_button(corpus, status, tr("Build again"), icon="refresh", type="primary")
+    label = tr("Build again")
+    _draw_build_button(corpus, status, label, key=key, icon="refresh", type="primary")
     caption("Asks again for these replies only.")
 
 
-def _count_unreadable(status: Status) -> int:
+def count_unreadable(status: Status) -> int:
     """Return how many unreadable replies a new build would ask for again.
 
     It is 0 for a shipped graph, and for one that is not built or is outdated.
@@ -209,16 +207,24 @@ def _draw_build_button(
     corpus: Corpus,
     status: Status,
     label: str,
+    *,
+    key: str,
     icon: str = "play_arrow",
     cap: Cap | None = None,
     **options: Any,
 ) -> None:
-    """Draw the button that starts a build.
+    """Draw the button that starts a build and shows its graph on the page Texts.
 
     `options` are further arguments of `button`.
     """
-    start = partial(start_build, corpus, status.build, cap)
-    button(label, start, key=f"start-{status.folder.name}", icon=icon, **options)
+
+    def start() -> None:
+        start_build(corpus, status.build, cap)
+        Session.texts_graph[corpus.name].value = status.build.id
+        session.texts_ways = False
+
+    if button(label, start, key=f"start-{key}-{status.folder.name}", icon=icon, **options):
+        st.rerun()  # of the whole page, if the button is in a dialog
 
 
 def _has_extraction(build: GraphBuild) -> bool:
@@ -292,15 +298,24 @@ def _job_key(corpus: Corpus, build: GraphBuild | None = None) -> str:
     return f"build-{corpus.name}/{'' if build is None else build_folder(corpus, build).name}"
 
 
-@st.fragment(run_every=2.0)
-def _rerun_on_change(corpus: Corpus, build: GraphBuild, was_running: bool) -> None:
+def rerun_on_change(corpus: Corpus, build: GraphBuild) -> None:
     """Draw the page again when this build was started or ended elsewhere, as in another tab."""
-    job = engine().background_jobs.get(_job_key(corpus, build))
-    if (job is not None and not job.has_ended) != was_running:
-        st.rerun()
+
+    def is_running() -> bool:
+        job = build_job(corpus, build)
+        return job is not None and not job.has_ended
+
+    was_running = is_running()
+
+    @st.fragment(run_every=2.0)
+    def compare() -> None:
+        if is_running() != was_running:
+            st.rerun()
+
+    compare()
 
 
-def _draw_report(status: Status) -> None:
+def draw_report(status: Status) -> None:
     """Draw the time and the models of a build, and what was left out."""
     counts = status.report.get("counts", {})
     used = status.report.get("usage", {})

@@ -1,7 +1,7 @@
 """View of the growth of a graph, passage by passage.
 
-For one passage it shows its new entities, those that earlier passages named too, and the graph as
-it was after this passage. The screen calls the passages chunks.
+For one passage it shows its new entities, those that earlier passages named too, and where they are
+in the graph. The screen calls the passages chunks.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from core.errors import shorten
-from core.graph.algorithms.layout import Position, node_positions
-from core.graph.algorithms.neighbourhood import induced_edges
+from core.graph.algorithms.layout import Position
 from core.graph.growth import ChunkAdditions, GraphGrowth
 from core.graph.store import Graph
 from core.graph.texts import chunk_lists, n_chunks, relation_names
+from pages.parts.map.graph_map import draw_graph_map
 from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session
@@ -27,14 +27,11 @@ from pages.parts.shared.wording import tr
 from pages.parts.texts.passage import draw_passage
 from pages.parts.texts.text_trail import button_name, go_to_entity
 
-MAX_GROWN_ENTITIES = 60  # most entities in the picture
-MAX_FRAMES = 60  # most frames of its animation
-MAX_GROWN_NAMES = 14  # most names in the picture
 MAX_ENTITY_BUTTONS = 24  # most listed entities of a passage
 MAX_LISTED_RELATIONS = 30  # most listed relations of a passage
 PALE_COLOUR = "#9aa7b4"
 ENTITY_COLOUR = "#2f6f9f"
-CURRENT_COLOUR = "#d9822b"  # of the entities of the chosen passage, and of the curve of relations
+CURRENT_COLOUR = "#d9822b"  # of the new entities of a passage, and of the curve of relations
 
 
 def draw_growth(graph: Graph) -> None:
@@ -70,7 +67,7 @@ def draw_growth(graph: Graph) -> None:
             tr("No earlier entity."),
         )
         _draw_relations(graph, additions)
-    _draw_figures(graph, growth, row)
+    _draw_figures(graph, growth, row, additions)
 
 
 def _draw_entities(graph: Graph, title: str, nodes: np.ndarray, empty_text: str) -> None:
@@ -140,19 +137,21 @@ def _draw_relations(graph: Graph, additions: ChunkAdditions) -> None:
         caption("The first {listed} of {fresh:,}.", listed=MAX_LISTED_RELATIONS, fresh=total)
 
 
-def _draw_figures(graph: Graph, growth: GraphGrowth, row: int) -> None:
-    """Draw the entities with most relations as they appear, and the counts after each passage."""
+def _draw_figures(graph: Graph, growth: GraphGrowth, row: int, additions: ChunkAdditions) -> None:
+    """Draw the graph with the entities of one passage marked, and the counts after each passage."""
     left, right = st.columns([3, 2], gap="large")
     with left:
-        st.markdown(tr("**Growth of the graph**"))
-        st.plotly_chart(
-            growing_figure(graph, growth, row),
-            key="texts-growing",
-            config={"displayModeBar": False},
+        st.markdown(tr("**This chunk in the graph**"))
+        marked = (
+            (tr("new"), CURRENT_COLOUR, additions.new_nodes.tolist()),
+            (tr("known before"), ENTITY_COLOUR, additions.known_nodes.tolist()),
         )
-        caption(
-            "The {drawn:,} entities with the most relations. Orange: named in this chunk.",
-            drawn=min(MAX_GROWN_ENTITIES, graph.n_nodes),
+        draw_graph_map(
+            graph,
+            key="texts-growing",
+            height=330,
+            highlights=[mark for mark in marked if mark[2]],
+            on_click=partial(go_to_entity, graph),
         )
     with right:
         st.markdown(tr("**Entities and relations so far**"))
@@ -190,119 +189,6 @@ def sizes_figure(growth: GraphGrowth, row: int) -> go.Figure:
         legend={"orientation": "h", "y": 1.12},
     )
     return figure
-
-
-def growing_figure(graph: Graph, growth: GraphGrowth, row: int) -> go.Figure:
-    """Return the figure of the entities with most relations after the passage in `row`.
-
-    Its frames show the graph after some passages; a button plays them from the first one.
-    """
-    nodes = np.argsort(-graph.degrees(np.arange(graph.n_nodes)), kind="stable")[:MAX_GROWN_ENTITIES]
-    edges = induced_edges(graph, np.sort(nodes))
-    heads, _, tails = graph.triples(edges)
-    pairs = list(zip(heads.tolist(), tails.tolist()))
-    positions = node_positions(nodes.tolist(), pairs)
-    n_passages = len(growth.node_counts)
-    frame_rows = np.linspace(0, n_passages - 1, min(MAX_FRAMES, n_passages)).astype(int).tolist()
-    rows = sorted({*frame_rows, row})
-    traces = {i: _traces_at(graph, growth, i, nodes, edges, pairs, positions) for i in rows}
-    figure = go.Figure(
-        traces[row], frames=[go.Frame(data=data, name=str(i + 1)) for i, data in traces.items()]
-    )
-    hidden = {"visible": False, "range": [-0.05, 1.05]}
-    play = {
-        "frame": {"duration": 350, "redraw": True},
-        "transition": {"duration": 0},
-        "fromcurrent": False,
-    }
-    stop = {"frame": {"duration": 0, "redraw": True}, "mode": "immediate"}
-    buttons = [
-        {"label": tr("▶ Play"), "method": "animate", "args": [[str(i + 1) for i in rows], play]},
-        {"label": "❚❚", "method": "animate", "args": [[None], stop]},
-    ]
-    steps = [{"label": str(i + 1), "method": "animate", "args": [[str(i + 1)], stop]} for i in rows]
-    figure.update_layout(
-        height=330,
-        margin={"l": 4, "r": 4, "t": 4, "b": 4},
-        showlegend=False,
-        xaxis=hidden,
-        yaxis=hidden,
-        updatemenus=[
-            {
-                "type": "buttons",
-                "direction": "left",
-                "x": 0,
-                "y": -0.02,
-                "xanchor": "left",
-                "yanchor": "top",
-                "showactive": False,
-                "bgcolor": "rgba(0,0,0,0)",
-                "bordercolor": PALE_COLOUR,
-                "buttons": buttons,
-            }
-        ],
-        sliders=[
-            {
-                "active": rows.index(row),
-                "x": 0.3,
-                "len": 0.7,
-                "y": 0,
-                "currentvalue": {"prefix": tr("chunk "), "xanchor": "right"},
-                "steps": steps,
-            }
-        ],
-    )
-    return figure
-
-
-def _traces_at(
-    graph: Graph,
-    growth: GraphGrowth,
-    row: int,
-    nodes: np.ndarray,
-    edges: np.ndarray,
-    pairs: list,
-    positions: dict[int, Position],
-) -> list:
-    """Return the traces of relations and entities after the passage in `row`.
-
-    The entities of this passage are orange.
-
-    Parameters
-    ----------
-    nodes : the drawn entities, those with most relations first.
-    edges, pairs : the edges between them, and the head and tail of each edge.
-    positions : position of each node.
-    """
-    first_rows = growth.first_chunks("nodes")[nodes]
-    additions = growth.additions(row)
-    is_in_passage = np.isin(nodes, np.concatenate([additions.new_nodes, additions.known_nodes]))
-    visible = growth.first_chunks("edges")[edges] <= row
-    drawn_pairs = [pair for pair, shown in zip(pairs, visible) if shown]
-    shown_nodes = [i for i in range(len(nodes)) if first_rows[i] <= row]
-    names = [chart_name(graph.node_name(int(nodes[i]))) for i in shown_nodes]
-    return [
-        straight_lines(drawn_pairs, positions, {"color": PALE_COLOUR, "width": 0.8}),
-        go.Scatter(
-            x=[positions[int(nodes[i])][0] for i in shown_nodes],
-            y=[positions[int(nodes[i])][1] for i in shown_nodes],
-            mode="markers+text",
-            text=[
-                name if i < MAX_GROWN_NAMES or is_in_passage[i] else ""
-                for i, name in zip(shown_nodes, names)
-            ],
-            textposition="top center",
-            textfont={"size": 11},
-            hovertext=names,
-            hoverinfo="text",
-            marker={
-                "size": [13 if is_in_passage[i] else 8 for i in shown_nodes],
-                "color": [
-                    CURRENT_COLOUR if is_in_passage[i] else ENTITY_COLOUR for i in shown_nodes
-                ],
-            },
-        ),
-    ]
 
 
 def straight_lines(

@@ -1,25 +1,31 @@
-"""View of a built graph: counts, entities, communities, passages, comparison."""
+"""View of a built graph: its picture, entities, communities, or what a card opened."""
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 import numpy as np
 import streamlit as st
 
-from core.builds import GraphBuild
+from core.builds import Status
 from core.corpus import Corpus
 from core.graph.names.lookup import name_lookup
 from core.graph.store import Graph
-from core.graph.texts import n_chunks
+from pages.parts.map.graph_map import draw_graph_map
+from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.tables import page_of, pager
+from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
+from pages.parts.texts.building_cost import draw_building_cost
 from pages.parts.texts.communities import draw_communities
-from pages.parts.texts.entity import draw_entity
+from pages.parts.texts.entity_merges import MergeReview, draw_merges
 from pages.parts.texts.entity_table import draw_nodes
+from pages.parts.texts.graph_builds import draw_report, start_build
 from pages.parts.texts.graph_comparison import draw_graph_comparison
 from pages.parts.texts.graph_growth import draw_growth
 from pages.parts.texts.text_search import matching_rows
@@ -28,9 +34,13 @@ from pages.parts.texts.text_trail import (
     COMMUNITIES_VIEW,
     COMPARISON_VIEW,
     ENTITIES_VIEW,
+    MAP_VIEW,
+    MERGES_VIEW,
+    go_to_entity,
     has_passage_nodes,
     is_tree,
     level_names,
+    node_label,
     node_noun,
     visited_entities,
 )
@@ -38,49 +48,90 @@ from pages.parts.texts.text_trail import (
 ENTITIES_PER_PAGE = 50  # entities on one page
 ALL_TYPES = tr("every type")
 MAX_FOUND_NAMES = 200  # most names that a search returns
+MAP_PIXELS = 520  # height of the picture
+OPEN_COLOUR = "#d9822b"  # of the entity that is open
+CARD_VIEWS = (CHUNKS_VIEW, COMPARISON_VIEW, MERGES_VIEW)
 MIN_SEARCH_SIMILARITY = 55  # similarity of these names to the query, out of 100
 
 
-def draw_graph_view(corpus: Corpus, build: GraphBuild, built_graph: Graph, graph: Graph) -> None:
-    """Draw the chosen view of a graph.
+@dataclass(frozen=True)
+class PageGraph:
+    """Graph that the page shows.
 
-    The views are: an entity or the table of all; the communities; the passages one by one; and the
-    comparison with another graph. The first two show `graph`, which has the user's merges; the last
-    two show `built_graph`, which is without them.
+    Attributes
+    ----------
+    built_graph : the graph as it was built; None if there is none to open.
+    review : the merges of its names; None if its nodes are no entities.
     """
+
+    corpus: Corpus
+    status: Status
+    built_graph: Graph | None = None
+    review: MergeReview | None = None
+
+    @property
+    def graph(self) -> Graph | None:
+        """Graph with the user's merges."""
+        return self.built_graph if self.review is None else self.review.merged_graph
+
+
+def draw_graph_view(page: PageGraph) -> None:
+    """Draw the chosen view of the graph.
+
+    It is the picture, the table of entities or the communities, or a view that a card opened in
+    their place. Its growth and the comparison show the graph without the user's merges.
+    """
+    graph = page.graph
+    built_graph = page.built_graph
+    assert graph is not None and built_graph is not None
     if not graph.n_nodes:
         st.info(
             tr("Nothing to build a graph from was found in these texts."),
             icon=":material/hub:",
         )
         return
-    shows_entity = session.texts_view in ("", ENTITIES_VIEW) and bool(visited_entities(graph))
-    if not shows_entity:
-        _draw_counts(graph)
+    if session.texts_view == MERGES_VIEW and page.review is None:
+        session.texts_view = MAP_VIEW  # the nodes of another graph may be no names
     view = _choose_view(graph)
-    if view == COMMUNITIES_VIEW:
-        draw_communities(graph)
-    elif view == CHUNKS_VIEW:
-        draw_growth(built_graph)
-    elif view == COMPARISON_VIEW:
-        draw_graph_comparison(corpus, build, built_graph)
-    elif shows_entity:
-        draw_entity(graph, visited_entities(graph)[-1])
-    else:
-        _draw_entities(graph)
+    if view == MAP_VIEW:
+        _draw_map(graph)
+        return
+    with st.container(border=True):
+        if view == COMMUNITIES_VIEW:
+            draw_communities(graph)
+        elif view == CHUNKS_VIEW:
+            draw_report(page.status)
+            st.caption(plain(page.status.build.line.words()))
+            draw_building_cost(page.corpus, page.status)
+            if not has_passage_nodes(graph):
+                draw_growth(built_graph)
+        elif view == COMPARISON_VIEW:
+            draw_graph_comparison(page.corpus, page.status.build, built_graph)
+        elif view == MERGES_VIEW and page.review is not None:
+            draw_merges(page.review, start_build)
+        else:
+            _draw_entities(graph)
+
+
+def draw_way_back() -> None:
+    """Draw the way back to the picture from a view that a card opened."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        back = partial(Session.texts_view.put, MAP_VIEW)
+        button(tr("Back to the graph"), back, icon="arrow_back", type="tertiary")
+        st.markdown(f"**{session.texts_view}**", width="content")
 
 
 def _choose_view(graph: Graph) -> str:
-    """Draw and return the choice of the view: entities, communities, passages, or another graph."""
+    """Draw the choice of the view and return it, or draw the way back from a card's view."""
+    if session.texts_view in CARD_VIEWS:
+        draw_way_back()
+        return session.texts_view
     table = graph.columns.communities
-    views = [ENTITIES_VIEW]
+    views = [MAP_VIEW, ENTITIES_VIEW]
     if table is not None and len(table):
         views.append(COMMUNITIES_VIEW)
-    if not has_passage_nodes(graph):
-        views.append(CHUNKS_VIEW)
-    views.append(COMPARISON_VIEW)
     if session.texts_view not in views:
-        session.texts_view = ENTITIES_VIEW
+        session.texts_view = MAP_VIEW
     view = st.segmented_control(
         tr("What is looked at"),
         views,
@@ -93,15 +144,17 @@ def _choose_view(graph: Graph) -> str:
     return view
 
 
-def _draw_counts(graph: Graph) -> None:
-    figures = {node_noun(graph): graph.n_nodes, tr("Relations"): graph.n_edges}
-    if not has_passage_nodes(graph):
-        figures[tr("Chunks")] = n_chunks(graph)
-    if graph.columns.communities is not None:
-        figures[tr("Communities")] = len(graph.columns.communities)
-    with st.container(horizontal=True, gap="medium"):
-        for title, number in figures.items():
-            st.metric(title, f"{number:,}", width="content")
+def _draw_map(graph: Graph) -> None:
+    """Draw the picture of the graph. A click on an entity opens it beside the picture."""
+    visited = visited_entities(graph)[-1:]
+    highlights = [(node_label(graph, node), OPEN_COLOUR, [node]) for node in visited]
+    draw_graph_map(
+        graph,
+        key=f"texts-map-{graph.digest[:8]}",
+        height=MAP_PIXELS,
+        highlights=highlights,
+        on_click=partial(go_to_entity, graph),
+    )
 
 
 @st.cache_data(max_entries=16, show_spinner=tr("Counting types …"))

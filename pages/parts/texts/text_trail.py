@@ -10,11 +10,15 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.wording import tr
 from pages.parts.texts.passage import passage_position
 
-# Views of a graph.
-ENTITIES_VIEW = tr("Entities")
+# Views of a graph, chosen above it.
+MAP_VIEW = tr("Picture")
+ENTITIES_VIEW = tr("Table")
 COMMUNITIES_VIEW = tr("Communities")
-CHUNKS_VIEW = tr("Chunk by chunk")
+# Views that a card opens in their place.
+CHUNKS_VIEW = tr("How it was built")
 COMPARISON_VIEW = tr("Compare with another graph")
+MERGES_VIEW = tr("Duplicate names")
+ADVICE_VIEW = tr("Do I need a graph?")
 MAX_BUTTON_CHARACTERS = 40  # most characters of a name on a button
 
 
@@ -33,7 +37,6 @@ def go_to_entity(graph: Graph, node: int) -> None:
         del visited[visited.index(node) + 1 :]
     else:
         visited.append(node)
-    session.texts_view = ENTITIES_VIEW
     session.texts_near_page = session.texts_passage_page = 0
 
 

@@ -57,7 +57,7 @@ def test_a_limit_and_a_query(own, served):
     )
     at = built(at)
     assert Graph.open(own / "graphs" / "127-0-0-1").n_edges == 7
-    assert any("the most that were to be copied" in one.value for one in at.warning)
+    assert any("the most that were to be copied" in one.value for one in at.caption)
 
 
 @pytest.mark.parametrize(

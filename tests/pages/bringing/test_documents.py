@@ -16,7 +16,7 @@ from tests.core.corpus.readers.test_marked import made_pdf
 from tests.pages.bringing.zone_kit import choice, choose, chosen, drop, name_it, zipped
 from tests.pages.texts.texts_kit import HOSTILE, button, labels, opened, texts, until
 
-ADD = ":material/add: Add"
+ADD = "Add"
 
 
 def bring(*files, name="small"):
@@ -104,7 +104,7 @@ def test_an_encoding_that_was_guessed_is_told(small):
     at = read(bring(("old.txt", "Zoé dîne à Genève.".encode("latin-1"))))
     said = "old.txt is not UTF-8; it was read as cp1252 (Western Europe), which it looks like. Name its encoding where letters are wrong."
     assert said in texts(at)
-    at = opened(texts_open=":material/description: Documents", texts_document=("small", "old.txt"))
+    at = opened(texts_open="Documents", texts_document=("small", "old.txt"))
     assert said in texts(at)
 
 
@@ -156,7 +156,7 @@ def test_a_title_in_other_letters_gets_a_name_with_a_number(small):
 
 def test_a_document_and_then_the_texts_are_removed(small):
     at = opened(
-        texts_open=":material/description: Documents",
+        texts_open="Documents",
         texts_document=("small", "town"),
         source=CorpusSource("small"),
     )
@@ -170,7 +170,7 @@ def test_a_document_and_then_the_texts_are_removed(small):
 
 
 def test_shipped_texts_are_not_removed(small):
-    at = opened("christmas-carol", texts_open=":material/description: Documents")
+    at = opened("christmas-carol", texts_open="Documents")
     assert "Yes, remove it" not in labels(at) and not at.exception
 
 

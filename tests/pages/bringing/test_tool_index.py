@@ -61,7 +61,6 @@ def test_an_index_is_looked_at_by_its_path_opened_and_its_vectors_made(small):
     button(at, "Continue to its graph").click().run()
     # the graph that it came with is the one that is shown
     assert not at.exception and "Opened from Microsoft GraphRAG" in texts(at)
-    assert at.session_state["texts_build-tkg"] == "opened-graphrag"
 
 
 def test_a_title_that_is_taken_has_a_number(small):
@@ -86,13 +85,7 @@ def test_an_index_of_texts_that_are_here_becomes_another_graph_of_them(small):
     corpus = open_corpus("harbour")
     until(at, lambda: build_status(corpus, "opened-fast-graphrag").is_current)
     corpus.add([Document("more", "Ann lives in Rome.")])
-    at = opened(
-        "harbour",
-        **{
-            "texts_build-tkg-synonyms": "opened-fast-graphrag",
-            "texts_kind-harbour": "tkg-synonyms",
-        },
-    )
+    at = opened("harbour", **{"texts_graph-harbour": "opened-fast-graphrag"})
     assert "the corpus has 1 more, which is not in this graph" in texts(at)
 
 

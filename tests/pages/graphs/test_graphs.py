@@ -19,7 +19,6 @@ from core.graph.building.build import build
 from core.io.home import ROOT
 from core.sources import GraphSource
 from pages.parts.graphs import shape
-from pages.parts.graphs.overview import legend_html, overview_html, overview_part
 from pages.parts.graphs.walk_view import neighbourhood, picture_html
 from tests.pages.bringing.zone_kit import drop
 
@@ -61,32 +60,25 @@ def button(at: AppTest, label: str):
 def test_counts_and_somewhere_to_start(own):
     at = opened()
     assert not at.exception and not at.error
-    assert [metric.value for metric in at.metric] == [f"{HUB + 2:,}", f"{HUB + 2:,}", "3"]
+    counts = f"{HUB + 2:,} entities · {HUB + 2:,} triples · 3 relations"
+    assert counts in [caption.value for caption in at.caption]
     button(at, "Hub").click().run()
     assert at.query_params["entity"] == "Hub"
     assert any("Shown: 59 of 10,001 neighbours" in caption.value for caption in at.caption)
 
 
-def test_the_first_page_shows_a_picture_of_the_graph(own):
+def test_the_first_page_shows_the_map_and_a_walk_leads_back_to_it(own, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        "pages.parts.graphs.walk.draw_graph_map",
+        lambda graph, key, **options: drawn.append((graph.name, options["highlights"])),
+    )
     at = opened()
-    assert any(
-        "8 most connected of 10,002 entities" in c.value and "Click a dot to walk there" in c.value
-        for c in at.caption
-    )
-    graph = open_graph("walked")
-    chosen = overview_part(graph.digest, graph)
-    assert (
-        graph.node_name(chosen.hubs[0]) == "Hub"
-        and 8 <= len(chosen.hubs + chosen.joints + chosen.further) <= 60
-    )
-    drawn = overview_html(graph, chosen, dark=False)
-    assert (
-        "<script>alert(1)" not in drawn and "<img" not in drawn.split("nodes = new vis.DataSet")[1]
-    )
-    assert "http" not in re.sub(
-        r"<script>.*?</script>|<style.*?</style>", "", drawn, flags=re.S | re.I
-    )
-    assert not re.search("<(?!/?(div|span)\\b)", legend_html(graph, chosen, False))
+    assert drawn == [("walked", [])] and any(b.label == "Hub" for b in at.button)
+    button(at, "Hub").click().run()
+    assert len(drawn) == 1 and at.query_params["entity"] == "Hub"
+    button(at, "Map").click().run()
+    assert not at.exception and len(drawn) == 2 and "entity" not in at.query_params
 
 
 def test_each_graph_has_its_own_filter_and_page_of_steps(own):
@@ -224,7 +216,7 @@ def test_a_file_becomes_a_graph(own):
         and "job" not in at.session_state
         and "applied_bar_state" not in at.session_state
     )
-    assert [metric.value for metric in at.metric] == ["3", "2", "1"]
+    assert "3 entities · 2 triples · 1 relation" in [caption.value for caption in at.caption]
     with pytest.raises(BadInput, match="already a graph"):
         free_graph_name("My films 1")
 

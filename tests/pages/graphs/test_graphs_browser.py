@@ -1,6 +1,6 @@
 """The Graphs screen works in a real browser.
 
-The first picture is drawn and walked by a click, and every control has a name.
+What is chosen stays, and every control has a name.
 """
 
 from __future__ import annotations
@@ -19,13 +19,6 @@ NAMELESS = """() => [...document.querySelectorAll('input, textarea, button, sele
   .map(one => one.outerHTML.slice(0, 200))"""
 
 
-# Where the node called Crime is drawn, once it is there twice in a row.
-RESTING = """() => {
-    const node = nodes.get().find(n => n.label === 'Crime'), at = network.canvasToDOM(network.getPosition(node.id));
-    const [before, now] = [window.lastSeen, `${at.x} ${at.y}`];
-    window.lastSeen = now;
-    return before === now && [at.x, at.y];
-}"""
 WHERE = (
     "graphs?graph=films",
     "graphs?graph=films&add=questions",
@@ -50,21 +43,6 @@ def address(browser, tmp_path_factory):
     )
     with server(HOPSCOPE_HOME=str(home)) as (address, _):
         yield address
-
-
-def test_the_first_picture_is_walked_by_a_click(address):
-    with open_page(f"{address}/graphs?graph=films") as page:
-        picture = page.locator("iframe[title='Picture of the most connected entities']")
-        picture.wait_for(timeout=60_000)
-        frame = picture.element_handle().content_frame()
-        frame.wait_for_function(
-            "() => typeof network !== 'undefined' && innerWidth > 50 && network.getScale() > 0"
-        )
-        x, y = frame.wait_for_function(RESTING, polling=100).json_value()
-        box = picture.bounding_box()
-        page.mouse.click(box["x"] + x, box["y"] + y)
-        page.wait_for_url("**entity=Crime**", timeout=30_000)
-        page.get_by_text("Click a dot to walk there; point at a dot").wait_for(timeout=30_000)
 
 
 def test_what_was_chosen_on_evaluate_is_there_after_a_visit_elsewhere(address):

@@ -11,7 +11,7 @@ PAGES = {
     "/?llm=0&lane=lego-1&lane=chain-ranking&q=which+person+directed+the+movie+Inception": ".lane[data-status=done]",
     "/?present=1": ".lane[data-status=done]",
     "/build?from=lego-12": ".brick",
-    "/texts": "text=How entities are found",
+    "/texts": "text=Other ways to build",
     "/graphs": "h2",
     "/indexes": "h2",
     "/evaluate": "text=Questions per set",

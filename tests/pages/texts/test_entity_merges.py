@@ -12,6 +12,7 @@ from core.corpus.catalogue import corpora_folder
 from core.corpus.entity_merges import change_merges, read_merges
 from core.graph.edits import Edit
 from pages.parts.shared.session import engine
+from pages.parts.texts.text_trail import ENTITIES_VIEW, MERGES_VIEW
 from tests.pages.texts.texts_kit import button, labels, opened, texts, until
 
 HOSTILE = "**<b>Bold</b>**"
@@ -29,14 +30,24 @@ def made():
     return corpus
 
 
+def reviewed(name):
+    """The page with the names of a corpus to review."""
+    at = opened(name, texts_view=MERGES_VIEW)
+    return until(at, lambda: "suggestion" in texts(at))
+
+
 def names(at):
-    return set(at.dataframe[0].value["Name"])
+    """The names in the table, which takes the place of the review for a moment."""
+    button(at, "Back to the graph").click().run()
+    at.segmented_control(key="texts_view").set_value(ENTITIES_VIEW).run()
+    found = set(at.dataframe[0].value["Name"])
+    button(at, "Review names").click().run()
+    return found
 
 
 def test_a_suggestion_is_merged_and_undone(small):
     corpus = made()
-    at = opened("mended")
-    until(at, lambda: at.dataframe)
+    at = reviewed("mended")
     assert (
         "1 suggestion" in texts(at)
         and "Jose Diaz (1) → José Díaz (2)" in texts(at).replace("**", "")
@@ -52,10 +63,18 @@ def test_a_suggestion_is_merged_and_undone(small):
     assert read_merges(corpus).edits == () and "Jose Diaz" in names(at)
 
 
+def test_a_suggestion_is_merged_the_other_way(small):
+    corpus = made()
+    at = reviewed("mended")
+    button(at, "Merge the other way").click().run()
+    assert read_merges(corpus).edits == (Edit("merge", ("José Díaz", "Jose Diaz")),)
+    found = names(at)
+    assert "Jose Diaz" in found and "José Díaz" not in found
+
+
 def test_what_is_not_the_same_is_not_suggested_again(small):
     corpus = made()
-    at = opened("mended")
-    until(at, lambda: at.dataframe)
+    at = reviewed("mended")
     button(at, "Different").click().run()
     assert read_merges(corpus).refused == (
         ("Jose Diaz", "José Díaz"),
@@ -70,8 +89,7 @@ def test_a_merge_that_fits_nothing_says_so_and_hostile_names_are_text(small):
             [Edit("merge", (HOSTILE, "José Díaz")), Edit("merge", ("Jose Diaz", "José Díaz"))]
         ),
     )
-    at = opened("mended")
-    until(at, lambda: at.dataframe)
+    at = reviewed("mended")
     assert "1 merge fits no names in this graph" in texts(at)
     label = next(label for label in labels(at) if "not here" in label)
     assert "\\*" in label and "<b>" not in label.replace("\\<b", "")
@@ -84,8 +102,7 @@ def test_a_corpus_without_questions_says_that_nothing_can_be_asked_before_and_af
     change_merges(
         corpus, lambda mends: mends.with_merges([Edit("merge", ("Jose Diaz", "José Díaz"))])
     )
-    at = opened("mended")
-    until(at, lambda: at.dataframe)
+    at = reviewed("mended")
     assert "These texts have no question set." in texts(at)
 
 
@@ -121,8 +138,7 @@ def test_a_name_that_a_build_joined_is_separate_after_it_is_built_anew_and_joine
     small,
 ):
     corpus = joined()
-    at = opened("calls")
-    until(at, lambda: at.dataframe)
+    at = reviewed("calls")
     assert joins(at) == {"EHA → European Harbour Agency", "Hood → Amy Hood"} and "EHA" not in names(
         at
     )
@@ -135,19 +151,18 @@ def test_a_name_that_a_build_joined_is_separate_after_it_is_built_anew_and_joine
     assert "names marked since" in texts(at) and "EHA" not in names(at)
     until(at, lambda: "Rebuild" in labels(at))
     button(at, "Rebuild").click().run()
-    until(at, lambda: at.dataframe and "EHA" in names(at) and "Rebuild" not in labels(at))
+    until(at, lambda: "EHA" in names(at) and "Rebuild" not in labels(at))
     assert joins(at) == {"Hood → Amy Hood"} and build_status(corpus, "kg-names").is_current
     button(at, "EHA ≠ European Harbour Agency").click().run()
     assert read_merges(corpus).refused == () and build_status(corpus, "kg-names").has_renamed
     next(one for one in at.button if one.key == "split-again").click().run()
-    until(at, lambda: at.dataframe and "EHA" not in names(at))
+    until(at, lambda: "EHA" not in names(at))
     assert build_status(corpus, "kg-names").is_current
 
 
 def test_a_name_that_may_be_one_of_several_is_merged_or_none_of_them(small):
     corpus = joined()
-    at = opened("calls")
-    until(at, lambda: at.dataframe)
+    at = reviewed("calls")
     assert "1 name with several possible matches" in texts(at) and "Berg" in names(at)
     button(at, "Merge into Olof Berg").click().run()
     assert read_merges(corpus).edits == (
@@ -183,8 +198,7 @@ def test_a_name_that_was_joined_twice_and_hostile_names_are_listed(small, monkey
         "pages.parts.texts.entity_merges.name_merges",
         lambda report: NameMerges.from_merges(twice, near),
     )
-    at = opened("calls")
-    until(at, lambda: at.dataframe)
+    at = reviewed("calls")
     assert (
         labels(at).count("Different") == 2
         and labels(at).count("Merge into Anna Berg") == 2

@@ -15,6 +15,7 @@ from core.evaluation.advice.advice_state import QUESTIONS_BY_NAMES, Advice, save
 from core.evaluation.advice.advisor import advice_job_key
 from pages.parts.shared.session import engine
 from pages.parts.texts import graph_advice
+from pages.parts.texts.text_trail import ADVICE_VIEW
 from tests.core.evaluation.advice.test_advice import ADVICE, summary
 from tests.pages.texts.texts_kit import opened
 
@@ -66,18 +67,14 @@ def shown(at) -> str:
     ).replace("\\", "")
 
 
-def of(at):
-    return next(one for one in at.expander if one.label.startswith(graph_advice.ADVICE_TITLE))
-
-
 def test_closed_it_counts_nothing(texts):
     at = opened()
-    assert not at.exception and of(at).label == graph_advice.ADVICE_TITLE
+    assert not at.exception and "Not measured yet." in shown(at)
     assert not any(key.startswith("cost-advice") for key in engine().jobs._jobs)
 
 
 def test_open_it_says_what_it_will_cost_and_begins_with_a_click(texts, monkeypatch):
-    at = opened(**{"advice-small": True})
+    at = opened(texts_view=ADVICE_VIEW)
     for _ in range(20):
         if "How many of up to 120 are asked is measured" in shown(at):
             break
@@ -94,7 +91,7 @@ def test_open_it_says_what_it_will_cost_and_begins_with_a_click(texts, monkeypat
 
 
 def test_the_papers_roadmap_leads_to_a_method_beside_what_was_measured(answered):
-    at = opened(**{"advice-small": True})
+    at = opened(texts_view=ADVICE_VIEW)
     for key, value in (("kind", "specific"), ("depth", "simple"), ("chunks", "human")):
         assert "On these texts" not in shown(at)
         at.radio(key=f"roadmap-small-{key}").set_value(value).run()
@@ -111,12 +108,11 @@ def test_the_papers_roadmap_leads_to_a_method_beside_what_was_measured(answered)
     ) and "Overviews were not compared" in shown(at)
 
 
-def test_a_finished_answer_is_in_the_title_and_what_it_rests_on_below(answered):
-    at = opened(**{"advice-small": True})
-    assert (
-        not at.exception
-        and of(at).label.replace("\\", "") == f"{graph_advice.ADVICE_TITLE} **{HEADLINE}**"
-    )
+def test_a_finished_answer_is_on_the_card_and_what_it_rests_on_opens(answered):
+    at = opened()
+    assert HEADLINE in shown(at) and f"By {ADVICE.size} questions" in shown(at) and not at.table
+    at.button(key="advice-open-small").click().run()
+    assert not at.exception and f"**{HEADLINE}**" in shown(at)
     table = at.table[0].value
     assert set(table["Test result"]) == {"no difference"}
     assert [one.replace("\\", "") for one in table["Questions"]] == [
@@ -135,10 +131,9 @@ def test_an_answer_of_other_documents_says_so(answered, texts):
     write_corpus(
         corpora_folder() / "small", [Document("new", "Bo Hart came to Oban.")], "small texts"
     )
-    at = opened(**{"advice-small": True})
-    assert of(
-        at
-    ).label == graph_advice.ADVICE_TITLE and "The documents have changed since." in shown(at)
+    at = opened(texts_view=ADVICE_VIEW)
+    assert "The documents have changed since." in shown(at)
+    assert "Not measured yet." in shown(at)
 
 
 def test_an_answer_whose_figures_were_deleted_says_so(texts):
@@ -146,12 +141,12 @@ def test_an_answer_whose_figures_were_deleted_says_so(texts):
         texts,
         replace(ADVICE, corpus=texts.digest, set="small-made", run=9, done=True, headline=HEADLINE),
     )
-    assert "The figures of the last answer were deleted." in shown(opened(**{"advice-small": True}))
+    assert "The figures of the last answer were deleted." in shown(opened(texts_view=ADVICE_VIEW))
 
 
 def test_what_was_stopped_goes_on(texts):
     save_advice(texts, Advice(texts.digest, QUESTIONS_BY_NAMES))
-    at = opened(**{"advice-small": True})
+    at = opened(texts_view=ADVICE_VIEW)
     for _ in range(20):
         if any(button.key == "advise-small" for button in at.button):
             break

@@ -14,7 +14,9 @@ from core.operators.texts.built_graph import BuiltGraph
 from pages.parts.build.bench import Bench
 from pages.parts.build.line_drawing import line_data
 from pages.parts.texts import steps
-from tests.pages.texts.texts_kit import button, labels, opened, texts, until
+from pages.parts.texts.build_choice import build_words
+from pages.parts.texts.other_ways import EXPERT_WAY
+from tests.pages.texts.texts_kit import button, opened, texts, until
 
 ROW = find_build("passage-noun-phrases")
 OWN = "TokenChunks(size=240, overlap=24) >> NounPhrases() >> PassageGraph(min_shared=2)"
@@ -30,12 +32,22 @@ def sent(monkeypatch):
 
 def passages(**state):
     return opened(
-        texts_kind_for="small", texts_kind="passage", **{"texts_build-passage": ROW.id}, **state
+        texts_ways=True,
+        texts_way=EXPERT_WAY,
+        texts_kind_for="small",
+        texts_kind="passage",
+        **{"texts_build-passage": ROW.id},
+        **state,
     )
 
 
 def bench(at) -> Bench:
     return at.session_state["texts_bench"][1]
+
+
+def starts(at):
+    """The button of the dialog that starts the chosen build."""
+    return [one for one in at.button if str(one.key).startswith("start-way")]
 
 
 def hear(at, *edits):
@@ -76,21 +88,22 @@ def test_the_steps_are_bricks_with_what_differs_and_only_what_fits(small, sent):
 
 def test_a_changed_line_is_built_asked_and_found_again(small, sent):
     at = passages()
-    until(at, lambda: "Build" in labels(at))
     hear(at, {"do": "set", "key": 3, "name": "min_shared", "value": 2})
     assert "Passages that share entities: shared entities 1 → 2" in texts(
         at
     ) and f"{ROW.title}, changed" in texts(at)
-    until(at, lambda: "Build" in labels(at))
-    button(at, "Build").click().run()
+    until(at, lambda: starts(at))
+    starts(at)[0].click().run()
     until(at, lambda: build_status(small, OWN).is_current and at.get("link_button"))
     assert not build_status(small, ROW).is_built and list(own_builds(small)) == [OWN]
     (link,) = at.get("link_button")
     changed, usual = parse_qs(urlparse(link.proto.url).query)["lane"]
     assert repr(BuiltGraph(build=OWN)) in changed and usual in steps.methods()
+    at.session_state["texts_ways"] = True
+    at.run()
     hear(at, {"do": "undo"})
     assert "changed" not in texts(at) and "not built" in texts(at)
-    fresh = opened()
+    fresh = opened(texts_ways=True, texts_way=EXPERT_WAY)
     assert fresh.session_state[
         "texts_kind"
     ] == "own" and "Own build: chunks of 240 tokens" in texts(fresh)
@@ -100,9 +113,7 @@ def test_a_changed_line_is_built_asked_and_found_again(small, sent):
 def test_a_line_that_makes_no_graph_says_so_and_there_is_a_way_back(small, sent):
     at = passages()
     hear(at, {"do": "remove", "key": 1})
-    assert (
-        not at.exception and steps.INCOMPLETE_STEPS_NOTE in texts(at) and "Build" not in labels(at)
-    )
+    assert not at.exception and steps.INCOMPLETE_STEPS_NOTE in texts(at) and not starts(at)
     assert "reads chunks, and nothing before it cuts any" in sent[-1]["bricks"][0]["fault"]
     hear(at, *({"do": "remove", "key": key} for key in (2, 3)))
     assert steps.NO_STEPS_NOTE in texts(at) and sent[-1]["start"].endswith("press +.")
@@ -117,7 +128,7 @@ def test_a_line_that_makes_no_graph_says_so_and_there_is_a_way_back(small, sent)
 def test_a_line_of_the_catalogue_is_that_build_and_a_hostile_one_is_refused_as_text(small, sent):
     at = passages()
     hear(at, {"do": "text", "text": repr(find_build("kg-noun-phrases").line)})
-    assert find_build("kg-noun-phrases").title in texts(at)
+    assert build_words(find_build("kg-noun-phrases")) in texts(at)
     hear(at, {"do": "text", "text": "TokenChunks(size='<img src=x onerror=alert(1)>')"})
     assert "must be a whole number" in sent[-1]["trouble"] and sent[-1]["typed"].count("<img") == 1
 

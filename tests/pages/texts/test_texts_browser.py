@@ -5,12 +5,12 @@ A build is started and watched, and an entity is opened. All is there after a vi
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from playwright.sync_api import TimeoutError
 
-from core.corpus import new_folder, write_corpus
+from core.builds import find_build, run_build
+from core.corpus import new_folder, open_corpus, write_corpus
+from pages.parts.shared.session import engine
 from tests.core.evaluation.advice.kit import documents
 from tests.pages.shared.test_accessibility_browser import serious
 from tests.pages.texts.texts_kit import make
@@ -34,19 +34,19 @@ def address(browser, tmp_path_factory):
             yield address
 
 
+@pytest.fixture(scope="module")
+def passages(address):
+    """A corpus with a graph of its passages, which needs no encoder."""
+    corpus = open_corpus("small")
+    run_build(corpus, "passage-names", engine().models)
+    return corpus
+
+
 @pytest.fixture()
-def built(address):
-    """The page with the graph of the small corpus, which needs no encoder."""
+def built(address, passages):
+    """The page with the table of that graph."""
     with open_page(f"{address}/texts?corpus=small") as page:
-        page.get_by_role("radio", name="Passage graph").wait_for(timeout=60_000)
-        settle(page)
-        page.get_by_role("radio", name="Passage graph").click()
-        page.get_by_text("Passage graph, by names").wait_for(timeout=60_000)
-        settle(page)
-        build = page.get_by_role("button", name="Build", exact=True)
-        build.or_(page.locator(TABLE)).first.wait_for(timeout=60_000)
-        if build.is_visible():
-            build.click()
+        page.get_by_role("radio", name="Table").click(timeout=60_000)
         page.locator(TABLE).first.wait_for(timeout=120_000)
         settle(page)
         yield page
@@ -69,7 +69,7 @@ def enter(page) -> None:
 
 
 def test_a_question_is_asked_on_compare_about_these_texts(built):
-    built.get_by_role("button", name="Ask about it").click()
+    built.get_by_role("button", name="Ask", exact=True).click()
     built.wait_for_url("**corpus=small**", timeout=60_000)
     built.get_by_text("small texts").first.wait_for(timeout=60_000)
     settle(built)
@@ -93,20 +93,17 @@ def test_what_was_looked_at_is_there_after_a_visit_elsewhere(built):
     )
 
 
-@pytest.mark.parametrize("tab", ["Graph", "an entity", "the steps", "Documents", "Add"])
-def test_nothing_serious_stands_in_the_way_of_anybody(built, tab):
-    if tab == "an entity":
+@pytest.mark.parametrize("part", ["Graph", "an entity", "the steps", "Documents", "Add"])
+def test_nothing_serious_stands_in_the_way_of_anybody(built, part):
+    if part == "an entity":
         enter(built)
-    elif tab == "the steps":
+    elif part == "the steps":
         change_and_take_back(built)
-    elif tab != "Graph":
-        built.get_by_test_id("stTab").filter(
-            has_text=tab
-        ).last.click() if tab == "Add" else built.get_by_test_id("stTab").nth(1).click()
-        settle(built)
+    else:
+        open_part(built, part)
     for scheme in ("light", "dark"):
         take_scheme(built, scheme)
-        assert not serious(built), (tab, scheme)
+        assert not serious(built), (part, scheme)
     built.set_viewport_size({"width": 800, "height": 900})
     settle(built)
     assert not built.evaluate(WIDER)
@@ -114,6 +111,8 @@ def test_nothing_serious_stands_in_the_way_of_anybody(built, tab):
 
 def change_and_take_back(page) -> None:
     """Take the first step of the build out by keys, and back; the steps stay in sight."""
+    page.get_by_role("button", name="Other ways to build…").click()
+    page.get_by_role("radio", name="Expert").click()
     page.get_by_text("Steps of this build").click()
     page.locator(".hk .brick .open").first.focus()
     page.keyboard.press("Delete")
@@ -124,39 +123,121 @@ def change_and_take_back(page) -> None:
     page.locator(".hk .entry", has_text="Chunks by sentences").wait_for(timeout=30_000)
 
 
-TAB = "[data-testid=stTab]"
+def part_choice(page, name: str):
+    """The choice of a part, in the head of the page."""
+    parts = page.get_by_role("radiogroup", name="What is shown")
+    return parts.get_by_role("radio", name=name, exact=True)
 
 
-def opened_tab(page, name: str) -> str:
-    """The tab that is open after one click on `name`."""
-    page.locator(TAB).filter(has_text=re.compile(f"{name}$")).click()
+def open_part(page, name: str) -> bool:
+    """Choose what is shown; return whether it is after one click."""
+    choice = part_choice(page, name)
+    choice.click()
     settle(page)
-    return page.locator(f"{TAB}[aria-selected=true]").inner_text()
+    return choice.get_attribute("aria-checked") == "true"
 
 
 @pytest.mark.parametrize(
     "way",
     [("Documents", "Graph", "Add", "Documents", "Graph"), ("Add", "Graph")],
 )
-def test_each_click_on_a_tab_opens_it(address, way):
+def test_each_click_on_a_part_opens_it(address, way):
     """The first one while the page still loads."""
     with open_page(f"{address}/texts?corpus=small") as page:
-        page.locator(TAB).first.wait_for(timeout=60_000)
+        part_choice(page, "Documents").wait_for(timeout=60_000)
         for name in way:
-            assert opened_tab(page, name).endswith(name)
+            assert open_part(page, name)
 
 
-def test_the_open_tab_is_open_again_after_a_visit_elsewhere(address):
+def test_the_open_part_is_open_again_after_a_visit_elsewhere(address):
     with open_page(f"{address}/texts?corpus=small") as page:
-        page.locator(TAB).first.wait_for(timeout=60_000)
-        opened_tab(page, "Documents")
+        part_choice(page, "Documents").wait_for(timeout=60_000)
+        open_part(page, "Documents")
         page.get_by_role("link", name="Models").click()
         page.get_by_role("heading", name="Models").first.wait_for(timeout=60_000)
         page.get_by_role("link", name="Texts").click()
         page.get_by_role("heading", name="Texts").first.wait_for(timeout=60_000)
         settle(page)
-        assert page.locator(f"{TAB}[aria-selected=true]").inner_text().endswith("Documents")
-        assert opened_tab(page, "Graph").endswith("Graph")
+        assert part_choice(page, "Documents").get_attribute("aria-checked") == "true"
+        assert open_part(page, "Graph")
+
+
+CARDS = ("card-graph", "card-advice", "card-questions")
+
+
+def test_the_cards_stand_right_of_the_graph_or_below_it(address, passages):
+    """Nothing is over anything else, and nothing is wider than the window."""
+    with open_page(f"{address}/texts?corpus=small") as page:
+        page.locator(".st-key-card-questions").wait_for(timeout=60_000)
+        for width in (1280, 1920, 800, 390):
+            page.set_viewport_size({"width": width, "height": 900})
+            settle(page)
+            graph, *boxes = (
+                page.locator(f".st-key-{key}").bounding_box() for key in ("texts-view", *CARDS)
+            )
+            for box in boxes:
+                if width > 900:
+                    assert box["x"] >= graph["x"] + graph["width"]
+                    assert graph["width"] > 1.5 * box["width"]
+                else:
+                    assert box["y"] >= graph["y"] + graph["height"]
+            for upper, lower in zip(boxes, boxes[1:]):
+                assert lower["y"] >= upper["y"] + upper["height"]
+            assert not page.evaluate(WIDER), width
+
+
+def press(page, name: str, within=None) -> None:
+    """Go to a button by Tab, and press it."""
+    wanted = (within or page).get_by_role("button", name=name).first
+    wanted.wait_for(timeout=60_000)
+    settle(page)
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if wanted.evaluate("node => node === document.activeElement"):
+            break
+    assert wanted.evaluate("node => node === document.activeElement"), name
+    page.keyboard.press("Enter")
+
+
+def go_to_radio(page) -> None:
+    """Go to the list of builds by Tab, unless the focus is there."""
+    for _ in range(40):
+        if page.evaluate("document.activeElement.matches('[role=dialog] input[type=radio]')"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError("no radio")
+
+
+def test_a_graph_is_built_and_looked_at_by_keys_alone(address):
+    """The way that needs no encoder is chosen in the dialog; then names are opened for review."""
+    write_corpus(new_folder("keys"), documents(4), "Keys")
+    with open_page(f"{address}/texts?corpus=keys") as page:
+        press(page, "Other ways to build…")
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("radio", name="Passage graph").wait_for(timeout=60_000)
+        settle(page)
+        for _ in range(5):
+            if dialog.get_by_role("radio", name="Passage graph").is_checked():
+                break
+            go_to_radio(page)
+            page.keyboard.press("ArrowDown")
+            settle(page)
+        assert dialog.get_by_role("radio", name="Passage graph").is_checked()
+        press(page, "Build a graph", dialog)
+        page.get_by_role("radio", name="Picture").wait_for(timeout=120_000)
+        press(page, "How it was built")
+        page.get_by_role("button", name="Back to the graph").wait_for(timeout=60_000)
+        settle(page)
+        assert not page.evaluate("document.querySelector('[role=dialog]')")
+
+
+def test_names_are_reviewed_by_keys_alone(address):
+    corpus = write_corpus(new_folder("named"), documents(4), "Named")
+    line = "TokenChunks() >> NamesAndTerms() >> ResolveNames() >> Merge()"  # without vectors
+    run_build(corpus, find_build(line), engine().models)
+    with open_page(f"{address}/texts?corpus=named") as page:
+        press(page, "Review names")
+        page.get_by_text("0 suggestions").wait_for(timeout=60_000)
 
 
 def test_whether_a_graph_is_needed_is_answered_with_one_button(browser, tmp_path):
@@ -172,24 +253,19 @@ def test_whether_a_graph_is_needed_is_answered_with_one_button(browser, tmp_path
             _,
         ):
             with open_page(f"{address}/texts?corpus=coast") as page:
-                title = page.get_by_text("Do I need a graph at all?")
-                title.wait_for(timeout=60_000)
-                settle(page)
-                title.click()
-                page.get_by_role("button", name="Find out").click(timeout=60_000)
+                page.get_by_role("button", name="Find out…").click(timeout=60_000)
+                page.get_by_role("button", name="Find out", exact=True).click(timeout=60_000)
                 page.get_by_text("All figures and questions").wait_for(timeout=300_000)
                 settle(page)
-                assert (
-                    "for questions like these" in title.inner_text()
-                    or "helps" in title.inner_text()
-                )
+                card = page.locator(".st-key-card-advice").inner_text()
+                assert "for questions like these" in card or "helps" in card
                 assert page.get_by_text(
                     "These are made questions, not yours"
                 ).is_visible() and not serious(page)
                 page.get_by_text("All figures and questions").click()
                 page.get_by_text("7 methods on “").wait_for(timeout=60_000)
                 page.get_by_role("link", name="Texts").click()
-                title.wait_for(timeout=60_000)
+                page.locator(".st-key-card-advice").wait_for(timeout=60_000)
                 page.set_viewport_size({"width": 390, "height": 900})
                 settle(page)
                 assert not page.evaluate(WIDER)

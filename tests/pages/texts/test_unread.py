@@ -46,18 +46,18 @@ def server(registry, small):
 
 def built_by_model():
     """The page after the button was pressed and the build has ended."""
-    at = opened(texts_kind_for="small", texts_kind="tkg")
-    until(at, lambda: at.radio)
-    at.radio[0].set_value("tkg-llm").run()
-    until(at, lambda: "Build" in labels(at))
-    button(at, "Build").click().run()
+    at = opened(**{"texts_graph-small": "tkg-llm"})
+    until(at, lambda: "Build a graph" in labels(at))
+    button(at, "Build a graph").click().run()
     # While the documents are opened the page has no texts and no buttons.
-    return until(at, lambda: at.error or texts(at) and not {"Cancel", "Build"} & set(labels(at)))
+    return until(
+        at, lambda: at.error or texts(at) and not {"Cancel", "Build a graph"} & set(labels(at))
+    )
 
 
 def test_a_build_without_a_readable_reply_is_none_and_can_be_built_again(server):
     at = built_by_model()
-    until(at, lambda: "Build" in labels(at))
+    until(at, lambda: "Build a graph" in labels(at))
     assert "None of the 2 chunks gave a reply that could be read" in texts(at)
     assert "not built" in texts(at) and "Nothing was found" not in texts(at)
 

@@ -5,6 +5,7 @@ It is opened through Streamlit's own test driver.
 
 from __future__ import annotations
 
+import re
 import time
 
 from streamlit.testing.v1 import AppTest
@@ -13,6 +14,7 @@ from core.corpus import Document, write_corpus
 from core.corpus.catalogue import corpora_folder
 from core.io.home import ROOT
 from core.sources import CorpusSource
+from pages.parts.texts.text_trail import ENTITIES_VIEW
 
 PAGE = str(ROOT / "pages" / "texts.py")
 HOSTILE = "<img src=x onerror=alert(1)> **bold** {braces} $x$ [a](javascript:alert(2))"
@@ -33,10 +35,10 @@ def make(name: str = "small"):
 
 
 def opened(name: str = "small", **state) -> AppTest:
-    """The page with that corpus chosen."""
+    """The page with that corpus chosen, and the table in place of the picture."""
     at = AppTest.from_file(PAGE, default_timeout=60)
     at.session_state["source"] = CorpusSource(name)
-    for key, value in state.items():
+    for key, value in ({"texts_view": ENTITIES_VIEW} | state).items():
         at.session_state[key] = value
     return at.run()
 
@@ -52,11 +54,16 @@ def until(at: AppTest, done) -> AppTest:
 
 
 def button(at: AppTest, label: str):
-    return next(one for one in at.button if one.label == label)
+    return next(one for one in at.button if without_cost(one.label) == label)
 
 
 def labels(at: AppTest) -> list[str]:
-    return [one.label for one in at.button]
+    return [without_cost(one.label) for one in at.button]
+
+
+def without_cost(label: str) -> str:
+    """The label of a button that starts a build, without what the build costs."""
+    return re.sub(r" \([^()]*no AI\)$", "", label)
 
 
 def texts(at: AppTest) -> str:

@@ -1,0 +1,1 @@
+"""Map of a graph, drawn on a canvas in the browser."""
