@@ -1,5 +1,6 @@
 // Payload values as lists and words.
 
+import { el } from "./dom.js";
 import { nounOf, tr } from "../wording.js";
 
 const FATE_WORDS = { found: tr("found"), dropped: tr("dropped"), never: tr("never reached") };
@@ -17,6 +18,12 @@ export function score(value) {
   return text.replace("-", "−");
 }
 
+export function scoreSign(value) {
+  const sign = el("span", "score", score(value));
+  sign.title = tr("Score by this method: it compares with others of the same list alone");
+  return sign;
+}
+
 export function seconds(value) {
   if (value === null || value === undefined) return "–";
   return value < 0.01 && value > 0 ? "<0.01" : value.toFixed(value < 10 ? 2 : 1);
@@ -27,6 +34,12 @@ export function span(value) {
   if (!Number.isFinite(value)) return "";
   if (value >= 90) return tr("{minutes} min", { minutes: Math.round(value / 60) });
   return value < 0.005 ? "0 s" : `${value.toFixed(value < 0.1 ? 2 : value < 10 ? 1 : 0)} s`;
+}
+
+// A running clock: 12 s, 2:05 min.
+export function clock(value) {
+  const whole = Math.floor(value);
+  return whole < 60 ? tr("{seconds} s", { seconds: whole }) : tr("{time} min", { time: `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}` });
 }
 
 // An estimate for people, as it is known no better than to the second: 5 s, 3 min.
