@@ -103,7 +103,7 @@ export class Hits {
   // A button that asks again without a passage or an entity; those that are made from passages stay.
   without({ key, fate }) {
     const what = { passage: tr("Remove this passage and ask again"), entity: tr("Remove this entity and ask again") }[this.kind];
-    if (!what || fate || !this.board.payload.documents) return null;
+    if (!what || fate || !this.board.payload.documents || !list(this.board.payload.ways).includes("without")) return null;
     return button("way row-without", what, "", (event) => {
       event.stopPropagation();
       this.board.options.onGo?.({ node: key, to: "without" });

@@ -12,7 +12,7 @@ import { Resting } from "./rests.js";
 import { Said } from "./said.js";
 import { thumbs } from "./thumbs.js";
 import { progressParts, Times } from "./times.js";
-import { clock, fateText, laneName, list } from "./words.js";
+import { fateText, laneName, list, wholeSpan } from "./words.js";
 import { tr } from "../wording.js";
 
 const SIGNS = { idle: "", waiting: "", running: "", answering: "", done: "✓", failed: "!", cancelled: "×" };
@@ -121,7 +121,7 @@ export class Lane {
   // How long its step has run, from the first second on; an estimate of what is left takes its place.
   tick() {
     const seconds = this.timed ? this.board.waited(this.data.id) : 0;
-    setText(this.clock, seconds >= 1 ? `, ${clock(seconds)}` : "");
+    setText(this.clock, seconds >= 1 ? `, ${wholeSpan(Math.floor(seconds))}` : "");
   }
 
   // Why the lane failed; empty where it did not.

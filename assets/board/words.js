@@ -36,12 +36,6 @@ export function span(value) {
   return value < 0.005 ? "0 s" : `${value.toFixed(value < 0.1 ? 2 : value < 10 ? 1 : 0)} s`;
 }
 
-// A running clock: 12 s, 2:05 min.
-export function clock(value) {
-  const whole = Math.floor(value);
-  return whole < 60 ? tr("{seconds} s", { seconds: whole }) : tr("{time} min", { time: `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}` });
-}
-
 // An estimate for people, as it is known no better than to the second: 5 s, 3 min.
 export function wholeSpan(value) {
   const whole = Math.max(1, Math.ceil(value));
