@@ -273,7 +273,7 @@ def test_find_by_id_by_text_and_not_at_all():
     assert "by BM25" in changed.notes
     beam = find_method("PersonalizedPageRank() >> BeamSearch(width=2) >> Answer()")
     # both settings of the step differ
-    assert beam.name == f"{catalogue()['lego-14'].label}, fanout 0, width 2"
+    assert beam.name == f"{catalogue()['lego-14'].label}, width 2, fanout 0"
     chains = (
         "PersonalizedPageRank() >> ChainRanking() >> Answer()"  # one operator apart from several
     )
