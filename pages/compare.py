@@ -114,6 +114,7 @@ def draw_page() -> None:
     if is_presenting():
         draw_presentation(methods_by_id)
         return
+    draw_written_form()
     is_pressed = draw_question_row()
     entity_area, action_area = divide_facts_row()
     above = st.container()
@@ -154,6 +155,13 @@ def draw_presentation(methods_by_id: dict[str, Method]) -> None:
         st.query_params["present"] = "1"
         session.submitted = session.only_lanes_changed = False
     present(repair_in_new_lane)
+
+
+def draw_written_form() -> None:
+    """Draw a well written form of the question above it, if its set has one."""
+    written = page_source().written_form(session.question)
+    if written:
+        st.markdown(f"**{plain(written)}**")
 
 
 def draw_question_row() -> bool:
@@ -553,8 +561,9 @@ def draw_welcome() -> None:
     )
     draw_shipped_comparisons()
     for text in page_source().example_questions:
+        written = page_source().written_form(text)
         button(
-            plain(text),
+            f"{plain(written)} :gray[{plain(text)}]" if written else plain(text),
             partial(ask_example, text),
             key=f"first-{text}",
             type="tertiary",

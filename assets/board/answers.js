@@ -27,7 +27,7 @@ export function voice(kind) {
     setText(more, open ? tr("Show less") : tr("Show more"));
   });
   more.setAttribute("aria-expanded", "false");
-  const element = el("div", `voice voice-${kind}`, el("div", "voice-head", label, tagPlace), body, more);
+  const element = el("div", `voice voice-${kind}`, el("div", "voice-head", label, more, tagPlace), body);
   const memo = {};
   const measure = () => setHidden(more, !body.classList.contains("open") && body.scrollHeight <= body.clientHeight + 2);
   new ResizeObserver(measure).observe(body);

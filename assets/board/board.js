@@ -101,9 +101,13 @@ class Board {
     this.options = { ...options, ways: this.payload.ways };
     if (this.payload.repairs === false) this.options.onRepair = null;
     this.forget(before);
+    const states = list(this.payload.lanes).map(({ status, operators, answer }) => [status, list(operators).length, Boolean(answer)]);
+    if (changed(this.memo, "clocks", [this.payload.clocks, states])) this.clocked = performance.now();
     setAttribute(this.element, "data-question", this.payload.question ?? "");
     this.element.classList.toggle("present", Boolean(this.payload.present));
     this.element.classList.toggle("documents", Boolean(this.payload.documents));
+    this.element.classList.toggle("asked", Boolean(this.payload.question));
+    this.element.classList.toggle("several", list(this.payload.lanes).length > 1);
     this.element.classList.toggle("untitled", Boolean(this.payload.untitled));
     this.element.classList.toggle("editable-graph", list(this.payload.ways).includes("without"));
     this.applyTheme();
@@ -114,18 +118,29 @@ class Board {
     this.together.update();
     this.tabs.update();
     this.panel.update();
-    this.turn(list(this.payload.lanes).some((lane) => lane.status === "running" || lane.status === "answering"));
+    this.turn(this.atWork.length > 0);
     this.room.fit();
     this.pointing.refresh();
   }
 
   // Counts what all lanes depend on; a lane whose data and count stay the same is left as it is.
   revise() {
-    const { lanes, verdict, question, ...shared } = this.payload;
+    const { lanes, verdict, question, clocks, ...shared } = this.payload;
     const agreed = Object.values(this.agreed).map((part) => (part instanceof Set ? [...part] : part));
     const spans = list(lanes).map((lane) => lane.spans);
     const { cytoscape, problem, onRepair } = this.options;
     if (changed(this.memo, "shared", [shared, agreed, spans, this.more, this.knowsAnswers, Boolean(cytoscape), problem, Boolean(onRepair), this.editable, list(lanes).length, this.prompts.lanes.length > 1])) this.revision += 1;
+  }
+
+  // The lanes that have not ended.
+  get atWork() {
+    return list(this.payload.lanes).filter(({ status }) => ["waiting", "running", "answering"].includes(status));
+  }
+
+  // Seconds that this step of a lane has run: those that were told, and those since.
+  waited(lane) {
+    const told = this.payload.clocks?.[lane];
+    return told === undefined ? 0 : told + (performance.now() - this.clocked) / 1000;
   }
 
   // Whether only the few nodes that tell the story are drawn.
@@ -164,10 +179,12 @@ class Board {
     if (busy === Boolean(this.ticking)) return;
     clearInterval(this.ticking);
     this.ticking = null;
-    if (!busy || this.calm) return;
+    if (!busy) return;
     let tick = 0;
     this.ticking = setInterval(() => {
       tick += 1;
+      for (const lane of this.lanes.values()) lane.tick();
+      if (this.calm) return;
       this.element.style.setProperty("--tick", String(tick % 8));
       this.element.style.setProperty("--pulse", tick % 4 < 2 ? "1" : ".3");
     }, 250);

@@ -4,7 +4,7 @@ import { button, changed, el, setHidden, setText } from "./dom.js";
 import { fold } from "./folding.js";
 import { weightBar } from "./influence.js";
 import { finder, marked, markedAround, shortened } from "./marked.js";
-import { count, list, plural, score } from "./words.js";
+import { count, list, plural, scoreSign } from "./words.js";
 import { tr } from "../wording.js";
 
 const FEW = 4; // rows, until more are asked for
@@ -93,19 +93,31 @@ export class Hits {
     const title = button("hit-title", "", "", null);
     title.append(...marked(row.title ?? "", this.found));
     const head = el("div", "hit-head", title, row.gold ? gold() : null, row.unread ? el("span", "unread", tr("no room in the prompt")) : null, row.fate ? el("span", "unread", row.fate) : null);
-    const parts = [head, weightBar(this.weights[row.key]), ...this.text(row), this.sources(row)];
-    const item = el("li", "hit", el("span", "score", score(row.score)), el("div", "hit-body", ...parts.filter(Boolean)));
+    const parts = [head, weightBar(this.weights[row.key]), ...this.text(row), this.sources(row), this.without(row)];
+    const item = el("li", "hit", scoreSign(row.score), el("div", "hit-body", ...parts.filter(Boolean)));
     item.dataset.path = row.key;
     item.classList.toggle("rested", row.key === this.rest?.key);
     return item;
   }
 
+  // A button that asks again without a passage or an entity; those that are made from passages stay.
+  without({ key, fate }) {
+    const what = { passage: tr("Remove this passage and ask again"), entity: tr("Remove this entity and ask again") }[this.kind];
+    if (!what || fate || !this.board.payload.documents || !list(this.board.payload.ways).includes("without")) return null;
+    return button("way row-without", what, "", (event) => {
+      event.stopPropagation();
+      this.board.options.onGo?.({ node: key, to: "without" });
+    });
+  }
+
   // Long texts are shortened around the marks until more is asked for.
-  text({ key, text }) {
+  text({ key, title, text: all }) {
+    const from = headLength(title, all);
+    const text = all?.slice(from);
     if (!text) return [];
     const body = el("p", "hit-text");
     if (key === this.rest?.key && this.rest.place) {
-      body.append(...markedAround(text, this.found, this.rest.place));
+      body.append(...markedAround(text, this.found, this.rest.place.map((at) => Math.max(0, at - from))));
       return [body];
     }
     const short = shortened(text, this.found);
@@ -128,11 +140,18 @@ export class Hits {
     return [body, more];
   }
 
-  sources({ place, sources }) {
-    const parts = list(sources).flatMap((one, index) => [index ? ", " : "from ", one.title ?? one.id, one.gold ? gold(" ★") : null]);
+  sources({ title, place, sources }) {
+    const parts = list(sources).filter((one) => one.title !== title).flatMap((one, index) => [index ? ", " : "from ", one.title ?? one.id, one.gold ? gold(" ★") : null]);
     if (!parts.length && !place) return null;
     return el("p", "hit-source", ...parts.filter(Boolean), parts.length && place ? " " : "", place ?? "");
   }
+}
+
+// How many letters of a text are its title on a line of its own, or before a colon: the row says it already.
+function headLength(title, text) {
+  if (!title || !text?.startsWith(title)) return 0;
+  const end = /^(?:[ \t]*[:\n]\s*|\s*$)/.exec(text.slice(title.length));
+  return end ? title.length + end[0].length : 0;
 }
 
 function gold(text = tr("★ evidence")) {

@@ -1,7 +1,7 @@
 // One lane: head, answers, funnel, graph, paths and foot.
 
 import { voice } from "./answers.js";
-import { changed, el, setHidden, setText } from "./dom.js";
+import { changed, el, setAttribute, setHidden, setText } from "./dom.js";
 import { Foot } from "./foot.js";
 import { Found } from "./found.js";
 import { funnelStages } from "./funnel.js";
@@ -11,8 +11,8 @@ import { Replay } from "./replay.js";
 import { Resting } from "./rests.js";
 import { Said } from "./said.js";
 import { thumbs } from "./thumbs.js";
-import { Progress, Times } from "./times.js";
-import { fateText, laneName, list } from "./words.js";
+import { progressParts, Times } from "./times.js";
+import { fateText, laneName, list, wholeSpan } from "./words.js";
 import { tr } from "../wording.js";
 
 const SIGNS = { idle: "", waiting: "", running: "", answering: "", done: "✓", failed: "!", cancelled: "×" };
@@ -45,25 +45,28 @@ export class Lane {
     this.title = el("span");
     this.number = el("span", "number");
     this.subtitle = el("p", "subtitle");
+    this.best = el("p", "progress-best");
     this.sign = el("span", "sign");
     this.sign.setAttribute("aria-hidden", "true");
     this.statusText = el("span");
     this.status = el("p", "status", this.sign, this.statusText);
     this.status.setAttribute("role", "status");
+    this.clock = el("span", "clock");
+    this.track = el("i");
+    this.thumbs = thumbs((verdict) => this.board.options.onThumb?.({ lane: this.data.id, verdict }));
     this.tools = laneTools((what) => this.board.options.onLane?.({ lane: this.board.indexOf(this), do: what }));
-    this.progress = new Progress();
-    this.head = el("header", "head", el("h3", "", this.title, this.number), this.subtitle, el("div", "head-row", this.status, this.tools.element), this.progress.element);
+    this.head = el("header", "head", el("h3", "", this.title, this.number), el("div", "about", this.subtitle, this.best), el("div", "head-row", this.tools.element),
+      el("div", "state", this.status, this.clock, this.thumbs.element), el("span", "track", this.track));
   }
 
   buildAnswer() {
     this.reader = voice("reader");
     this.model = voice("model");
     this.noAnswer = el("p", "quiet");
-    this.thumbs = thumbs((verdict) => this.board.options.onThumb?.({ lane: this.data.id, verdict }));
     const rest = el("p", "rest-note");
     rest.setAttribute("role", "status");
     rest.title = tr("By the similarity of sentences: no proof that the model used it");
-    this.answer = el("section", "answer", this.reader.element, this.model.element, rest, this.noAnswer, this.thumbs.element);
+    this.answer = el("section", "answer", this.reader.element, this.model.element, rest, this.noAnswer);
     this.resting = new Resting(this.answer, rest, (one) => this.found.hits.point(one));
     this.answer.setAttribute("aria-label", tr("Answers"));
   }
@@ -103,11 +106,22 @@ export class Lane {
     setHidden(this.subtitle, !subtitle);
     const part = status === "done" && partly; // of vectors that are still being made
     setText(this.sign, part ? "◔" : SIGNS[status] ?? "");
-    setText(this.statusText, this.soFar && this.pending ? (this.data.quick ? tr("Quick result") : tr("Shown so far")) : part || text || STATUS_WORDS[status] || "");
-    const told = this.pending ? progress ?? (this.soFar ? { text: text || tr("At work") } : null) : null;
+    setText(this.statusText, part || text || STATUS_WORDS[status] || "");
     this.status.classList.toggle("partly", Boolean(part));
-    this.status.classList.toggle("sr-only", (status === "done" && !part) || Boolean(told));
-    this.progress.update(told, this.pending ? this.data.so_far : null, this.data.quick);
+    const told = this.pending && !part ? progressParts(progress, text, this.soFar ? this.data.so_far : null, this.data.quick) : {};
+    if (told.text) setText(this.statusText, told.text);
+    this.status.title = this.statusText.textContent;
+    setText(this.best, told.best);
+    this.head.classList.toggle("telling", Boolean(told.best));
+    this.track.style.width = told.width ?? "0";
+    this.timed = this.pending && status !== "idle" && !told.left;
+    this.tick();
+  }
+
+  // How long its step has run, from the first second on; an estimate of what is left takes its place.
+  tick() {
+    const seconds = this.timed ? this.board.waited(this.data.id) : 0;
+    setText(this.clock, seconds >= 1 ? `, ${wholeSpan(Math.floor(seconds))}` : "");
   }
 
   // Why the lane failed; empty where it did not.
@@ -144,6 +158,7 @@ export class Lane {
   }
 
   updateAnswer() {
+    setAttribute(this.answer, "data-voices", list(this.data.voices).join(" "));
     const { reader, reader_name: readerName, reader_verdict: readerVerdict, answer, model, verdict, status, rests, answer_fault: fault } = this.data;
     const names = Array.isArray(reader);
     const spoken = answer !== null && answer !== undefined;

@@ -12,6 +12,7 @@ export function laneMarks(graph) {
   const walked = members(top);
   const all = data.kept ? { nodes: new Set(list(data.kept.nodes)), edges: new Set(list(data.kept.edges)) } : walked;
   const alive = data.alive ? new Set(data.alive) : all.nodes; // known answers on any kept path, shown in the list or not
+  const named = lane.soFar && data.reader ? new Set(data.reader) : null; // of a lane at work its answer so far counts
   const lit = shown ? members(shown) : null;
   if (lit && focus.node !== null) lit.nodes.add(focus.node);
   const tone = focus.key ? `tone-${focus.fate ?? "unknown"}` : "";
@@ -21,7 +22,8 @@ export function laneMarks(graph) {
   for (const node of graph.nodes.values()) {
     const path = all.nodes.has(node.id);
     const missed = lane.retrieved && !lane.soFar ? "lost" : "open"; // of a lane at work it may come yet
-    const lost = ["answer", "gold"].includes(node.role) && !alive.has(node.id) ? missed : "";
+    const got = alive.has(node.id) && (!named || named.has(node.name));
+    const lost = ["answer", "gold"].includes(node.role) && !got ? missed : "";
     const ghost = !path && !inside.nodes.has(node.id) ? "ghost" : "";
     const same = path && agreed.nodes.has(node.id) ? "same" : "";
     const picked = node.id === graph.clicked ? "picked" : "";

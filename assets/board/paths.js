@@ -2,7 +2,7 @@
 
 import { button, changed, el, reconcile, setHidden, setText } from "./dom.js";
 import { weightBar } from "./influence.js";
-import { count, list, plural } from "./words.js";
+import { count, list, plural, scoreSign } from "./words.js";
 import { tr } from "../wording.js";
 
 function pathSteps(path) {
@@ -26,7 +26,7 @@ function breakable(name) {
 
 export function makeRow() {
   const row = button("row");
-  row.append(el("span", "score"), el("span", "steps"), el("span", "row-foot", el("span", "row-fate"), el("span", "row-weight")));
+  row.append(scoreSign(null), el("span", "steps"), el("span", "row-foot", el("span", "row-fate"), el("span", "row-weight")));
   row.memo = {};
   return el("li", "", row);
 }

@@ -2,7 +2,7 @@
 
 import { button, changed, el, setHidden } from "./dom.js";
 import { influenceParts } from "./influence.js";
-import { list } from "./words.js";
+import { list, plural } from "./words.js";
 import { tr } from "../wording.js";
 
 export class Band {
@@ -17,10 +17,13 @@ export class Band {
     const { verdict, edits, without } = this.board.payload;
     const changes = list(edits).join(", ");
     const taken = changes ? [el("p", "band-text taken", el("b", "", `${changes[0].toUpperCase()}${changes.slice(1)}${without ? ":" : "."}`), " ", without ?? "")] : [];
-    setHidden(this.element, !verdict?.text && !taken.length);
-    if (this.element.hidden || !changed(this.memo, "verdict", [verdict, edits, without, full(this.board), Boolean(this.board.options.onRepair)])) return;
+    const { length: busy } = this.board.atWork;
+    const { length: all } = list(this.board.payload.lanes);
+    const coming = busy && !verdict?.text && !this.board.payload.present ? tr("{done} of {methods} done.", { done: all - busy, methods: plural(all, "method") }) : "";
+    setHidden(this.element, !verdict?.text && !taken.length && !coming);
+    if (this.element.hidden || !changed(this.memo, "verdict", [verdict, coming, edits, without, full(this.board), Boolean(this.board.options.onRepair)])) return;
     const [first, rest] = firstSentence(verdict?.text ?? "");
-    const pending = verdict?.pending ? [" ", el("span", "pending", verdict.pending)] : [];
+    const pending = verdict?.pending || coming ? [" ", el("span", "pending", verdict?.pending || coming)] : [];
     this.element.replaceChildren(...taken, el("p", "band-text", el("b", "", first), rest, ...pending), ...repairButton(this.board, verdict?.repair, verdict?.repair?.lane, "repair main-repair", tr("in its place")));
   }
 }

@@ -1,6 +1,6 @@
 // Where a lane's time went, as a bar of parts; and how far a lane at work is.
 
-import { changed, el, setHidden, setText } from "./dom.js";
+import { changed, el } from "./dom.js";
 import { list, span, wholeSpan } from "./words.js";
 import { tr } from "../wording.js";
 
@@ -42,28 +42,18 @@ function piece({ kind, label, seconds }, longest) {
   return node;
 }
 
-export class Progress {
-  constructor() {
-    this.fill = el("i");
-    this.track = el("span", "track", this.fill);
-    this.text = el("span");
-    const sign = el("span", "sign");
-    sign.setAttribute("aria-hidden", "true");
-    this.best = el("p", "quiet progress-best");
-    this.element = el("div", "progress", this.track, el("p", "progress-words", sign, this.text), this.best);
-  }
-
-  // `soFar` says how much of what is ranked the lane shows already; `quick` that it is the result of the quick pass.
-  update(progress, soFar, quick = false) {
-    setHidden(this.element, !progress);
-    if (!progress) return;
-    const { text, fraction, best, left } = progress;
-    const known = Number.isFinite(fraction) && fraction !== null;
-    setHidden(this.track, !known);
-    this.fill.style.width = known ? `${Math.round(100 * Math.max(0, Math.min(1, fraction)))}%` : "0";
-    const parts = [text, known && !String(text).endsWith("%") ? `${Math.round(100 * fraction)} %` : "", Number.isFinite(left) && left !== null ? tr("about {time} left", { time: wholeSpan(left) }) : ""];
-    setText(this.text, parts.filter(Boolean).join(" · "));
-    setText(this.best, soFar ? (quick ? tr("Quick result: {soFar}", { soFar }) : tr("Shown so far: {soFar}", { soFar })) : best ? tr("Best so far: {best}", { best }) : "");
-    setHidden(this.best, !soFar && !best);
-  }
+// What a lane at work does, how far it is, and the best that it has. `soFar` says how much of what is ranked it shows already; `quick` that
+// it is the result of the quick pass.
+export function progressParts(progress, activity, soFar, quick = false) {
+  const { text = activity, fraction = null, best, left = null } = progress ?? {};
+  const known = Number.isFinite(fraction);
+  const ahead = Number.isFinite(left);
+  const parts = [text, known && !String(text).endsWith("%") ? `${Math.round(100 * fraction)} %` : "", ahead ? tr("about {time} left", { time: wholeSpan(left) }) : ""];
+  const shown = quick ? tr("Quick result: {soFar}", { soFar }) : tr("Shown so far: {soFar}", { soFar });
+  return {
+    text: parts.filter(Boolean).join(" · "),
+    best: soFar ? shown : best ? tr("Best so far: {best}", { best }) : "",
+    width: known ? `${Math.round(100 * Math.max(0, Math.min(1, fraction)))}%` : "0",
+    left: ahead,
+  };
 }

@@ -1,5 +1,6 @@
 // Payload values as lists and words.
 
+import { el } from "./dom.js";
 import { nounOf, tr } from "../wording.js";
 
 const FATE_WORDS = { found: tr("found"), dropped: tr("dropped"), never: tr("never reached") };
@@ -15,6 +16,12 @@ export function score(value) {
   const size = Math.abs(number);
   const text = size !== 0 && size < 0.01 ? number.toExponential(0) : number.toFixed(size < 10 ? 2 : size < 1000 ? 1 : 0);
   return text.replace("-", "−");
+}
+
+export function scoreSign(value) {
+  const sign = el("span", "score", score(value));
+  sign.title = tr("Score by this method: it compares with others of the same list alone");
+  return sign;
 }
 
 export function seconds(value) {

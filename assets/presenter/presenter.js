@@ -1,6 +1,6 @@
 // The head of the presented screen: the question, where it starts, how many correct answers are known, and the keys that go through the cases.
 //
-// data: { question, entities: [name], answers: [name], number, of, who, done }. Trigger: pressed = { who, edits: [{ n, by: -1 | 1 } or
+// data: { question, original (empty where it is the question), entities: [name], answers: [name], number, of, who, done }. Trigger: pressed = { who, edits: [{ n, by: -1 | 1 } or
 // { n, leave: true }] }. Names are set as text.
 
 import { el } from "../board/dom.js";
@@ -45,7 +45,7 @@ class Presenter {
     }
     ways.append(key("Esc", tr("Leave the presentation"), () => this.leave()));
     facts.append(ways);
-    this.element.replaceChildren(el("h1", "", data.question), facts);
+    this.element.replaceChildren(el("h1", "", data.question, data.original ? el("small", "", data.original) : null), facts);
   }
 
   go(by) {

@@ -310,7 +310,7 @@ class ComparisonWork:
             self.comparison.change_lane(index, status=ANSWERING_STATUS)
             self._answer(index)
             return
-        self.comparison.change_lane(index, text="Retrieved; waiting for the language model")
+        self.comparison.change_lane(index, text=f"Retrieved; waiting for {lane.model}")
         self._job.touch()
         self._put(
             self._queues.answer_queue(self._models, role),

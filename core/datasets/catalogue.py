@@ -51,6 +51,7 @@ class Dataset:
     sets : the question sets by name.
     source : origin of the data.
     examples : example questions.
+    written : well written forms of questions, by their text in the sets.
     relations : words of relations, along the triple and against it.
     is_live : True if the graph is a database that is queried live.
     """
@@ -64,6 +65,7 @@ class Dataset:
     sets: Mapping[str, QuestionSet] = field(default_factory=dict)
     source: str = ""
     examples: tuple[str, ...] = ()
+    written: Mapping[str, str] = field(default_factory=dict)
     relations: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     is_live: bool = False
 
@@ -378,6 +380,7 @@ def _read_description(path: FilePath) -> Dataset:
             sets=sets,
             source=description.get("source", ""),
             examples=tuple(description.get("examples", ())),
+            written=dict(description.get("written", {})),
             relations=read_relation_words(description.get("relations", {})),
         )
     except KeyError as error:

@@ -61,7 +61,7 @@ DOCUMENTS_SUFFIX = "-documents"  # suffix of the id of the document variant of a
 # suffix of names of methods on a graph without the merges that are saved for its corpus
 AS_BUILT_SUFFIX = ", as built"
 ROW_PREFIX = "No. "  # prefix of the short name of a method that a paper numbers in a table
-CHANGED_SUFFIX = ", changed"  # suffix of names of lines that change one operator of a method
+CHANGED_SUFFIX = ", changed"  # suffix of a method's name for many changed settings
 # suffix of the short name of a method on another kind of graph than its authors describe
 ADAPTED_SUFFIX = ", adapted"
 # prefix of the ids of a user's retrievers, and their group
@@ -393,7 +393,7 @@ def method_of_line(
     """Return the method of a line of operators, or make one.
 
     A made method has a fitting name. If one of `methods` has this line, it is returned. Otherwise
-    the name is that of a method that differs in one operator, marked as changed. A method that
+    the name is that of a method that differs in one operator, with the change. A method that
     differs only in the parameters of this operator is preferred, then one of `preferred_ids`. If
     several operators differ, `_method_with_settings` finds the name.
     """
@@ -418,7 +418,16 @@ def method_of_line(
 
     base, position = min(candidates, key=preference)
     notes = f"{base.name} but for {line.operators[position].words()}."
-    return _derived_method(base, CHANGED_SUFFIX, line, notes)
+    return _derived_method(base, _change_suffix(base.line, line, position), line, notes)
+
+
+def _change_suffix(old_line: Line, line: Line, position: int) -> str:
+    """Return the change of the operator at `position` in words, as a suffix of a method's name."""
+    operator = line.operators[position]
+    if type(operator) is not type(old_line.operators[position]):
+        return f", by {operator.title}"
+    settings = changed_settings(old_line, line)
+    return f", {', '.join(settings)}" if settings else CHANGED_SUFFIX
 
 
 def _derived_method(base: Method, change: str, line: Line, notes: str = "") -> Method:

@@ -121,7 +121,7 @@ class Answer(Operator):
             messages = make_messages(n_texts)
             prompt = Prompt(messages, n_texts, reports=len(reports), source=self._source)
             return state.replace(prompt=prompt)
-        ctx.watch.report("Waiting for the language model")
+        ctx.watch.report(f"Waiting for {ctx.models.title(self.role)}")
         chat = ctx.models.chat(self.role)
         reply_tokens = answer_length(state.question, self.max_tokens, chat.context)
         overflow_words = (
@@ -135,7 +135,6 @@ class Answer(Operator):
                 f"Only {count} of {n_texts} paths fit into the model's context of "
                 f"{chat.context:,} tokens."
             )
-        ctx.watch.report("Reading the paths")
         messages = tuple(dict(message) for message in shown_messages)
         reply = request_reply(chat, messages, ctx, recorder, reply_tokens, "answer")
         tokens = reply.tokens_in or tokens

@@ -66,6 +66,10 @@ class GraphSource(AnswerSource):
         dataset = self._description()
         return {name: one.title for name, one in dataset.sets.items()} if dataset else {}
 
+    def written_form(self, question: str) -> str:
+        dataset = self._description()
+        return dataset.written.get(question, "") if dataset is not None else ""
+
     @property
     def example_questions(self) -> tuple[str, ...]:
         dataset = self._description()

@@ -151,6 +151,10 @@ class AnswerSource(ABC):
         except HopscopeError:  # the fault is reported when the source is opened
             return ()
 
+    def written_form(self, question: str) -> str:
+        """Return a well written form of a question; empty if the source has none."""
+        return ""
+
     @abstractmethod
     def questions(self, set_name: str) -> Sequence[Question]:
         """Return the questions of one of its sets.

@@ -26,9 +26,11 @@ def lane_names(comparison: MethodComparison) -> list[str]:
 def _quote_name(name: str) -> str:
     """Put a name of words in quotes.
 
-    It then reads as one thing. A name with a digit, such as No. 12, is unchanged.
+    It then reads as one thing. A name with a digit, such as No. 12, is unchanged, unless a comma
+    comes before a changed setting.
     """
-    return name if any(letter.isdigit() for letter in name) else f"“{name}”"
+    is_number = any(letter.isdigit() for letter in name) and "," not in name
+    return name if is_number else f"“{name}”"
 
 
 def lane_answers(lane: MethodLane, by_model: bool) -> tuple[str, ...]:

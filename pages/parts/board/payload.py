@@ -25,8 +25,9 @@ from core.engine import MethodComparison, MethodLane
 from core.errors import split_command
 from core.methods.catalogue import Method
 from core.operators import OPERATORS
-from core.parameters import parameters
+from core.parameters import format_value, parameters
 from core.results import answer_fault, answer_thoughts, prompt_dict
+from core.runtime.jobs import JOB_DONE
 from core.runtime.meter import ProgressReport
 from core.types import Step
 from pages.parts.board.documents import DocumentView
@@ -67,6 +68,8 @@ class Board:
         self._next_preview_at = 0.0  # time from which another preview may be drawn
         self._shown = dataclasses.replace(comparison, lanes=[])  # has lanes only during a drawing
         self._versions: list[tuple] = []  # versions of the lanes that were drawn last
+        # The step of each lane, and when it was first seen, by the index of the lane.
+        self._steps: dict[int, tuple[tuple, float]] = {}
         self._drawn_previews: list[Preview | None] = [None] * len(comparison.lanes)
         view = DocumentView if comparison.ask.source.is_corpus else TripleView
         self.view: DocumentView | TripleView = view(
@@ -136,6 +139,17 @@ class Board:
             **view.comparison_data(shared),
             **{name: shared[name] for name in ("layout", "paths", "fates")},
         }
+
+    def step_seconds(self) -> dict[str, float]:
+        """Return for each lane that has not ended how many seconds its present step has run."""
+        now, seconds = time.monotonic(), {}
+        for i, lane in enumerate(self.comparison.lanes):
+            step = (lane.status, len(lane.states), bool(lane.answer))
+            if i not in self._steps or self._steps[i][0] != step:
+                self._steps[i] = (step, now)
+            if lane.status not in ENDED_STATUSES:
+                seconds[f"lane-{i}"] = now - self._steps[i][1]
+        return seconds
 
     def _shown_lane(self, lane: MethodLane, preview: Preview | None) -> MethodLane:
         """Return a lane as it is shown now.
@@ -217,7 +231,7 @@ class Board:
             "subtitle": lane.method.line.plain_words(),
             "terms": lane.method.line.words(),
             "status": lane.status,
-            "status_text": ending_sentence(lane) or lane.text,
+            "status_text": ending_sentence(lane) or lane.text or _done_text(lane),
             "retrieved": shown_lane.retrieved,
             "so_far": None if preview is None else preview.text,
             "quick": lane.has_quick_result and lane.status not in ENDED_STATUSES,
@@ -226,6 +240,7 @@ class Board:
             ),
             "error": lane.error and split_command(lane.error)[0],
             "answer": lane.answer or state.answer,
+            "voices": expected_voices(lane),
             "partly": tr("Searched {partly}", partly=state.partly) if state.partly else "",
             "answer_fault": answer_fault(state),
             "thought": answer_thoughts(state),
@@ -244,6 +259,12 @@ class Board:
             "prompt_tokens": prompt["prompt_tokens"],
             "prompt_source": prompt["prompt_source"],
         }
+
+
+def expected_voices(lane: MethodLane) -> list[str]:
+    """Return who answers in a lane, so that room is reserved: `reader`, `model`, or both."""
+    voices = {"reader": lane.ask.uses_reader, "model": lane.model is not None}
+    return [voice for voice, expected in voices.items() if expected]
 
 
 def answering_model(lane: MethodLane) -> str | None:
@@ -303,6 +324,13 @@ def cost_text(trace: Iterable[Step], excluded: Mapping[str, float] = MappingProx
     return " · ".join(parts)
 
 
+def _done_text(lane: MethodLane) -> str:
+    """Return the seconds of a finished lane in words; empty for others."""
+    if lane.status != JOB_DONE or not lane.state.trace:
+        return ""
+    return tr("{seconds:.2f} s", seconds=method_seconds(lane.state.trace))
+
+
 def _left_out_text(seconds: Mapping[str, float]) -> str:
     """Return the seconds by kind that a cost leaves out, in words.
 
@@ -319,7 +347,7 @@ def _left_out_text(seconds: Mapping[str, float]) -> str:
 def operator_row(step: Step) -> dict[str, Any]:
     """Return the row of an operator's step in the table of steps."""
     parameter_texts = [
-        f"{tr(parameter.label).lower()} {step.parameters[parameter.name]}"
+        f"{tr(parameter.label).lower()} {_value_text(step.parameters[parameter.name])}"
         for parameter in parameters(OPERATORS[step.operator])
         if parameter.name in step.parameters
     ]
@@ -335,6 +363,13 @@ def operator_row(step: Step) -> dict[str, Any]:
         "sizes": dict(step.sizes),
         "notes": list(step.notes),
     }
+
+
+def _value_text(value: Any) -> str:
+    """Return a parameter's value for the table of steps."""
+    if isinstance(value, bool):
+        return tr("yes") if value else tr("no")
+    return tr("none") if value is None else format_value(value)
 
 
 def _progress_data(graph, progress: ProgressReport) -> dict[str, Any]:

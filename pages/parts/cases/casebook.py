@@ -40,6 +40,8 @@ def draw_casebook() -> None:
             width="stretch",
         )
         known_tags = list(tags())
+        if st.query_params.get("tag") in known_tags:  # the address may name one
+            st.session_state["case_tag"] = st.query_params.pop("tag")
         tag = st.selectbox(
             tr("Tag"),
             known_tags,
@@ -63,7 +65,7 @@ def draw_casebook() -> None:
             disabled=not own_ids,
             on_click="ignore",
         )
-        draw_present_button(matches)
+        draw_present_button(matches, {"words": text, "tag": tag or ""})
     if message := Session.cases_message.take():
         st.success(plain(message), icon=":material/check_circle:")
     if not matches:

@@ -6,11 +6,11 @@ The arrow keys go to other saved cases. In the address, `present=1` starts the p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from core.cases import Case, get_case
+from core.cases import Case, cases, get_case
 from core.cases.examples import demo
 from core.engine import MethodComparison
 from core.errors import HopscopeError
@@ -61,7 +61,7 @@ def present(repair: Callable[[MethodComparison, int], None]) -> None:
     was clicked.
     """
     st.html(PRESENTATION_STYLE)
-    case_ids = session.present_cases or [case.id for case in demo(page_source())]
+    case_ids = _case_ids()
     start_case = st.query_params.get("show", "")
     try:
         if start_case and (session.case is None or session.case.id != start_case):
@@ -81,6 +81,19 @@ def present(repair: Callable[[MethodComparison, int], None]) -> None:
     _draw_lanes(on_screen, repair)
 
 
+def _case_ids() -> list[str]:
+    """Return the ids of the cases to present.
+
+    They are those chosen on Cases, else those that the address describes, else the examples.
+    """
+    if session.present_cases:
+        return session.present_cases
+    query = st.query_params
+    if {"words", "tag"} & set(query):
+        return [case.id for case in cases(query.get("words", ""), query.get("tag", ""))]
+    return [case.id for case in demo(page_source())]
+
+
 def leave_presentation() -> None:
     """Go back to the page with its controls.
 
@@ -89,7 +102,7 @@ def leave_presentation() -> None:
     if session.case is not None:
         open_case(session.case)
         return
-    for key in ("present", "show"):
+    for key in ("present", "show", "words", "tag"):
         st.query_params.pop(key, None)
 
 
@@ -115,8 +128,10 @@ def _draw_head(on_screen: ScreenComparison, ids: list[str], index: int) -> None:
     `index` is the position of the presented case in `ids`.
     """
     question = on_screen.comparison.ask.question
+    written = on_screen.comparison.ask.source.written_form(question.text)
     data = {
-        "question": question.text,
+        "question": written or question.text,
+        "original": question.text if written else "",
         "entities": list(question.entities)[:3],
         "answers": list(question.answers),
         "number": index + 1,
@@ -173,11 +188,16 @@ def _draw_lanes(
     update_board()
 
 
-def draw_present_button(cases: list[Case]) -> None:
-    """Draw a button that presents these cases one after the other."""
+def draw_present_button(found: list[Case], search: Mapping[str, str] | None = None) -> None:
+    """Draw a button that presents cases one after the other.
+
+    `search` has the `words` and the `tag` that found them, with which the address finds them again
+    in another browser.
+    """
 
     def begin() -> None:
-        session.present_cases = [case.id for case in cases]
+        session.present_cases = [case.id for case in found]
 
-    if button(tr("Present"), begin, icon="present_to_all", disabled=not cases, key="present_found"):
-        st.switch_page("pages/compare.py", query_params={"present": "1", "show": cases[0].id})
+    if button(tr("Present"), begin, icon="present_to_all", disabled=not found, key="present_found"):
+        query = {"present": "1", "show": found[0].id, **(search or {})}
+        st.switch_page("pages/compare.py", query_params=query)

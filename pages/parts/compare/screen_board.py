@@ -98,10 +98,12 @@ def payload(on_screen: ScreenComparison) -> dict[str, Any]:
     """Return the board's data, computed again only after a change."""
     version = on_screen.job.version if on_screen.job is not None else 0
     if session.board_payload[:2] != (on_screen.key, version):
+        drawing = screen_drawing(on_screen)
+        data = drawing.payload_of_version(version)
         session.board_payload = (
             on_screen.key,
             version,
-            screen_drawing(on_screen).payload_of_version(version),
+            {**data, "clocks": drawing.step_seconds()},
         )
     return session.board_payload[2]
 

@@ -10,7 +10,7 @@ import pytest
 
 from core.cases import comparison_of_case
 from core.cases.case import unpack
-from core.cases.examples import EXAMPLE_FOLDER, demo
+from core.cases.examples import EXAMPLE_FOLDER, demo, examples
 from core.cases.file import CASES_EXTENSION, read_cases, write_cases
 from core.diagnosis.funnel import funnel
 from core.diagnosis.targets import passages_of
@@ -66,3 +66,9 @@ def test_equal_cases_give_an_equal_file():
     packed = (EXAMPLE_FOLDER / f"{LIST}{CASES_EXTENSION}").read_bytes()
     again = write_cases((case, unpack(content)) for case, content in read_cases(packed))
     assert gzip.decompress(again) == gzip.decompress(packed) and len(packed) < 1_000_000
+
+
+def test_names_of_shipped_cases_are_those_of_their_lanes():
+    for case, _ in examples():
+        lanes = comparison_of_case(case.id).lanes
+        assert case.method_labels == tuple(lane.method.label for lane in lanes), case.id

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from core.cases.examples import demo
 from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.datasets import datasets
 from core.diagnosis.funnel import count_right_answers
@@ -20,6 +21,16 @@ SMALL = ("metaqa", "case-study", "pathquestion-2hop", "pathquestion-3hop")
 CHAINS_FIRST = sorted(DEFAULT_LANES, key=lambda key: key != "chain-ranking")
 # The case study has 10,000 chains to encode before its first question; other data sets have few.
 CHEAP_FIRST = {"case-study": DEFAULT_LANES}
+
+
+def test_questions_of_the_first_page_have_a_written_form():
+    metaqa = datasets()["metaqa"]
+    shown = {*metaqa.examples, *(case.question for case in demo())}
+    assert shown == set(metaqa.written)
+    assert all(text[0].isupper() and text.endswith("?") for text in metaqa.written.values())
+    source = GraphSource("metaqa")
+    assert source.written_form("who directed Inception") == "Who directed Inception?"
+    assert source.written_form("who directed Alien") == ""
 
 
 def example_question(dataset, text: str) -> Question:

@@ -269,15 +269,17 @@ def test_find_by_id_by_text_and_not_at_all():
     changed = find_method(
         "PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm25') >> Answer()"
     )
-    assert changed.name == changed.label == "Rank by meaning, changed"
+    assert changed.name == changed.label == "Rank by meaning, model bm25"
     assert "by BM25" in changed.notes
     beam = find_method("PersonalizedPageRank() >> BeamSearch(width=2) >> Answer()")
-    assert beam.name == f"{catalogue()['lego-14'].label}, changed"
+    # both settings of the step differ
+    assert beam.name == f"{catalogue()['lego-14'].label}, width 2, fanout 0"
     chains = (
         "PersonalizedPageRank() >> ChainRanking() >> Answer()"  # one operator apart from several
     )
-    assert find_method(chains).name == f"{catalogue()['lego-1'].label}, changed"
-    assert find_method(chains, preferred_ids=["lego-14", "lego-12"]).name == beam.name
+    assert find_method(chains).name == f"{catalogue()['lego-1'].label}, by chain ranking"
+    preferred = find_method(chains, preferred_ids=["lego-14", "lego-12"])
+    assert preferred.name == f"{catalogue()['lego-14'].label}, by chain ranking"
     assert find_method(repr(catalogue()["lego-1"].line)).id == "lego-1"
     assert method_of_line(Line((PersonalizedPageRank(keep=3),)), catalogue()).name == "Own method"
     with pytest.raises(BadParameter, match="lego-12"):

@@ -146,8 +146,8 @@ def test_three_lanes_for_a_room_fit_one_screen(report, width):  # noqa: F811
 
 
 def test_lanes_scroll_sideways_and_their_parts_stand_at_one_height(report):  # noqa: F811
-    page = report(board_payload.finished(4), width=1024)
-    assert page.evaluate("document.documentElement.scrollWidth") == 1024
+    page = report(board_payload.finished(4), width=900)
+    assert page.evaluate("document.documentElement.scrollWidth") == 900
     tops = page.evaluate("""['.head', '.answer', '.funnel', '.graph', '.said', '.times', '.found', '.foot']
         .map(part => [...document.querySelectorAll('.lane > ' + part)].map(node => Math.round(node.getBoundingClientRect().top)))
         .map(tops => new Set(tops).size)""")
@@ -332,11 +332,15 @@ def test_no_mark_lies_on_another_in_a_crowded_column_and_what_is_named_is_labell
 def test_an_answer_that_a_lane_at_work_has_not_found_yet_is_neither_found_nor_lost(report):  # noqa: F811
     data = board_payload.finished(3)
     found = {"alive": [4], "so_far": "9 of 99 paths read", "status": "running"}
-    data["lanes"][0].update(found)
+    star = next(node["name"] for node in data["layout"]["nodes"] if node["id"] == 4)
+    data["lanes"][0].update(found, reader=[star])
     page = report(data)
     stars = """[...document.querySelectorAll('.lane')].map(({ lane }) => ['lost', 'open'].map(
         kind => lane.graph.cy.nodes(`.answer.${kind}`).map(node => node.id())))"""
     assert page.evaluate(stars)[0] == [[], ["n6", "n8"]]
+    data["lanes"][0].update(reader=["Helen Mirren"])  # its answer has not that star yet
+    page.evaluate("payload => hopscopeReport(payload)", data)
+    assert page.evaluate(stars)[0] == [[], ["n4", "n6", "n8"]]
     data["lanes"][0].update(so_far=None, status="done")
     page.evaluate("payload => hopscopeReport(payload)", data)
     assert page.evaluate(stars)[0] == [["n6", "n8"], []]

@@ -126,6 +126,30 @@ def test_a_step_of_before_a_parameter_was_there_tells_what_it_knew():
     )
 
 
+def test_the_table_of_steps_shows_values_as_people_write_them():
+    from core.types import Step
+    from pages.parts.board.payload import operator_row
+
+    values = {"keep": 1000, "model": None, "every": False}
+    detail = operator_row(Step("ShortestPaths", "retrieve", values, 0.1))["detail"]
+    assert "False" not in detail and "no" in detail.split()
+    assert "1,000" in operator_row(Step("Rank", "refine", values, 0.1))["detail"]
+
+
+def test_a_step_that_runs_has_a_clock_and_one_that_ended_has_none():
+    from types import SimpleNamespace
+
+    lane = SimpleNamespace(status="answering", states=(1, 2), answer="")
+    board = Board.__new__(Board)
+    board.comparison, board._steps = SimpleNamespace(lanes=[lane]), {}
+    first = board.step_seconds()["lane-0"]
+    assert first == 0.0 and board.step_seconds()["lane-0"] > first
+    lane.answer = "Christopher"  # the next step: it answers
+    assert board.step_seconds() == {"lane-0": 0.0}
+    lane.status = "done"
+    assert board.step_seconds() == {}
+
+
 @pytest.mark.parametrize(
     "payload",
     [

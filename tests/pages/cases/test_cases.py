@@ -87,6 +87,14 @@ def test_the_list_is_searched_and_names_are_text(saved):
     assert "genre of" in said(at) and "who directed" not in said(at)
 
 
+def test_an_address_may_name_a_tag(saved):
+    at = AppTest.from_file(str(ROOT / "pages" / "cases.py"), default_timeout=60)
+    at.query_params["tag"] = "demo"
+    at.run()
+    assert at.selectbox(key="case_tag").value == "demo"
+    assert "genre of" in said(at) and "who directed" not in said(at)
+
+
 def test_opening_and_going_back(saved):
     at = opened()
     at.button(key=f"open_{saved[0].id}").click().run()

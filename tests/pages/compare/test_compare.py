@@ -261,7 +261,7 @@ def test_one_operator_apart(movies):
     ]
     at.button(key="ask").click().run()
     first, changed = (lane.method for lane in job(at).comparison.lanes)
-    assert (first.name, changed.name) == ("No. 1", f"{first.label}, changed")
+    assert (first.name, changed.name) == ("No. 1", f"{first.label}, hops 1")
 
 
 def test_a_click_right_after_typing_keeps_the_known_answers(movies):

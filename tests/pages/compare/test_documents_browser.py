@@ -12,6 +12,7 @@ from urllib.parse import quote_plus
 import pytest
 from playwright.sync_api import expect
 
+from pages.parts.board.html_report import report_html
 from tests.pages.compare.three_documents import LATE, LINE, NAME, QUESTION, WIDE, made
 from tests.server import open_page
 
@@ -43,6 +44,34 @@ def test_a_question_to_three_documents(page):
     expect(lanes.nth(0).locator(".fate")).to_have_text("rank 2; only the top 1 is kept")
     expect(lanes.nth(1).locator(".fate")).to_have_text("found: rank 2")
     expect(page).to_have_url(re.compile(f"q=Which.*corpus={NAME}|corpus={NAME}.*q=Which"))
+    women.get_by_role("button", name="Remove this passage and ask again").click()
+    undo = page.get_by_role("button", name=re.compile(LATE)).first
+    expect(undo).to_be_visible(timeout=60_000)
+    expect(page).to_have_url(re.compile("women"))
+    expect(lanes).to_have_count(2, timeout=60_000)
+    expect(lanes.nth(1).get_by_role("tab")).to_have_text("passages 2")
+
+
+def test_a_title_that_heads_its_text_is_not_repeated(browser, tmp_path):
+    titled = [("Radio City\nA station in India.", "A station in India."),
+              ("Radio City: a station.", "a station."),
+              ("Radio City is a station.", "Radio City is a station.")]  # fmt: skip
+    rows = [
+        {"key": f"chunk {i}", "title": "Radio City", "text": text, "score": 1.0,
+         "sources": [{"title": "Radio City"}]}
+        for i, (text, _) in enumerate(titled)
+    ]  # fmt: skip
+    lane = {"id": "lane-0", "title": "One", "status": "done", "retrieved": True, "paths": None}
+    lane["hits"] = [{"kind": "passage", "rows": rows}]
+    empty = {"layout": {"nodes": [], "edges": []}, "paths": {}, "fates": {}}
+    payload = {"question": "?", "documents": True, "lanes": [lane], **empty}
+    file = tmp_path / "report.html"
+    file.write_text(report_html(payload, "?", {}), encoding="utf-8")
+    opened = browser.new_page()
+    opened.goto(file.as_uri())
+    texts = opened.locator(".hit-text")
+    expect(texts).to_have_text([text for _, text in titled])
+    expect(opened.locator(".hit-source")).to_have_count(0)
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)])

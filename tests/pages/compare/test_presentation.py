@@ -17,6 +17,8 @@ QUESTION = SimpleNamespace(
     text="Who directed Alien?", entities=("Alien",), answers=("Ridley Scott",)
 )
 
+ASK = SimpleNamespace(question=QUESTION, source=SimpleNamespace(written_form=lambda question: ""))
+
 
 @pytest.fixture
 def says(monkeypatch):
@@ -38,7 +40,7 @@ def says(monkeypatch):
         )
         monkeypatch.setattr(presentation, "component", lambda name: draw)
         presentation._draw_head(
-            SimpleNamespace(comparison=SimpleNamespace(ask=SimpleNamespace(question=QUESTION))),
+            SimpleNamespace(comparison=SimpleNamespace(ask=ASK)),
             PLACES,
             1,
         )

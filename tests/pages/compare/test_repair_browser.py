@@ -78,8 +78,8 @@ def test_promise_lane_funnel_stars_and_headline_count_the_same(pressed):
     page, promise, _ = pressed
     assert promise == "Repair “Rank by meaning”: keep 128 paths → 6 of 6"
     headline, lanes = told(page)
-    assert lanes[2] == ("Rank by meaning, changed", "6 of 6", "All six found:", "6/6")
-    assert headline.startswith("Only “Rank by meaning, changed” and “Relation chains” ")
+    assert lanes[2] == ("Rank by meaning, keep 128", "6 of 6", "All six found:", "6/6")
+    assert headline.startswith("Only “Rank by meaning, keep 128” and “Relation chains” ")
     assert of_lanes(page, LOST_STARS) == [6, 1, 0, 0]
     assert not page.locator(".lane").nth(2).get_by_text("Correct answers lost here").is_visible()
     assert page.locator(".lane").nth(2).locator(".lost-mark").count() == 0
@@ -146,7 +146,7 @@ def test_the_headline_stays_while_a_repair_runs_and_says_that_it_is_counted_agai
         page.locator(".main-repair").click()
         repaired(page)
         headlines = list(dict.fromkeys(page.evaluate("window.headlines")))
-        pending = f"{before} It is counted again once “Rank by meaning, changed” has run."  # unless it has by the first look
+        pending = f"{before} It is counted again once “Rank by meaning, keep 128” has run."  # unless it has by the first look
         assert [one for one in headlines if one not in (before, pending)] == [
             page.locator(".band-text").inner_text()
         ]
@@ -184,7 +184,7 @@ def test_pressed_twice_adds_one_lane(app):
         assert [name for name, *_ in told(page)[1]] == [
             "Beam search",
             "Rank by meaning",
-            "Rank by meaning, changed",
+            "Rank by meaning, keep 128",
             "Relation chains",
         ]
 
