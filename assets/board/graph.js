@@ -3,7 +3,7 @@
 import { button, changed, el, setAttribute, setHidden, setText } from "./dom.js";
 import { basePlaces, between } from "./geometry.js";
 import { idOf, setClasses, setData } from "./items.js";
-import { layLabels, roomySteps } from "./labels.js";
+import { lastNamesWidth, layLabels, roomySteps } from "./labels.js";
 import { laneMarks } from "./marks.js";
 import { Pointer } from "./pointer.js";
 import { FullScreen } from "./full.js";
@@ -15,7 +15,7 @@ import { tr } from "../wording.js";
 const PAD = { left: 30, right: 30, top: 22, bottom: 24 };
 const WIDE_PAD = { left: 44, right: 52, top: 24, bottom: 30 };
 const STARS = ["question", "answer"]; // roles that are drawn as the largest marks
-const FEW_PAD = { left: 28, right: 108, top: 10, bottom: 20 }; // names stand to the right
+const FEW_PAD = { left: 28, top: 14, bottom: 18 }; // names stand to the right
 
 export class Graph {
   constructor(board, lane) {
@@ -134,10 +134,10 @@ export class Graph {
     this.place(true);
   }
 
-  // Marks as large as they have room beside one another.
-  resizeMarks(node) {
-    if (Math.abs(node - this.size.node) < 0.01) return;
-    this.size = { ...this.look, node };
+  // Marks and labels as large as they have room beside one another.
+  resizeMarks(node, label) {
+    if (Math.abs(node - this.size.node) < 0.01 && label === this.size.label) return;
+    this.size = { ...this.look, node, label };
     this.restyle();
   }
 
@@ -194,17 +194,17 @@ export class Graph {
     if (!cy || !this.base) return;
     if (!width || !height) return void this.placeSoon();
     const { k, x, y } = board.view;
-    const pad = this.board.few ? FEW_PAD : this.large ? WIDE_PAD : PAD;
+    const pad = this.board.few ? { ...FEW_PAD, right: lastNamesWidth(this, width) } : this.large ? WIDE_PAD : PAD;
     if (changed(this.memo, "scale", [k, width, height]) || force) {
       const places = new Map([...this.base].map(([id, at]) => [id, {
         x: Math.round((pad.left + at.x * (width - pad.left - pad.right)) * k), y: Math.round((pad.top + at.y * (height - pad.top - pad.bottom)) * k),
       }]));
       const stars = [...this.nodes.values()].filter(({ role }) => STARS.includes(role)).map(({ id }) => id);
       const box = { left: pad.left * k, right: (width - pad.right) * k, top: pad.top * k, bottom: (height - pad.bottom) * k };
-      const spaced = this.board.few ? inColumns(places, this.look.node) : clear(places, stars, this.look.node, box);
+      const spaced = this.board.few ? inColumns(places, stars, this.look) : clear(places, stars, this.look.node, box);
       this.places = spaced.places;
       cy.batch(() => cy.nodes().positions((node) => this.places.get(idOf(node)) ?? { x: 0, y: 0 }));
-      this.resizeMarks(spaced.size);
+      this.resizeMarks(spaced.size, spaced.label ?? this.look.label);
       this.placeLabels();
     }
     cy.pan({ x: Math.round(x * width), y: Math.round(y * height) });
