@@ -5,6 +5,7 @@ import { basePlaces, between } from "./geometry.js";
 import { idOf, setClasses, setData } from "./items.js";
 import { lastNamesWidth, layLabels, roomySteps } from "./labels.js";
 import { laneMarks } from "./marks.js";
+import { pictureChoice } from "./picture.js";
 import { Pointer } from "./pointer.js";
 import { FullScreen } from "./full.js";
 import { clear, inColumns } from "./spacing.js";
@@ -39,7 +40,7 @@ export class Graph {
       button("tool zoom", "−", tr("Zoom out in every graph (Ctrl + wheel)"), () => board.zoom(1 / 1.4)),
       button("tool zoom", "+", tr("Zoom in in every graph (Ctrl + wheel)"), () => board.zoom(1.4)),
       button("tool zoom fit", tr("Fit"), tr("Show the whole graph of every method"), () => board.setView({ k: 1, fit: true })));
-    this.bar = el("div", "graph-bar", lane.replay.element, el("span", "tools", this.more, this.screen.button));
+    this.bar = el("div", "graph-bar", lane.replay.element, el("span", "tools", this.more, this.picture = pictureChoice(this), this.screen.button));
     this.element = el("section", "graph", this.screen.title, this.bar, this.stage, el("div", "strip", el("span", "strip-text", this.drawn, this.fate), this.tools));
     this.element.setAttribute("aria-label", tr("Graph"));
     this.pointer = new Pointer(this);
@@ -70,7 +71,7 @@ export class Graph {
     setText(this.message, words);
     this.canvas.classList.toggle("empty", Boolean(words));
     setHidden(this.tools, Boolean(words));
-    setHidden(this.screen.button, Boolean(words));
+    for (const part of [this.screen.button, this.picture]) setHidden(part, Boolean(words));
     this.stage.tabIndex = words ? -1 : 0;
     const nodes = this.chosenNodes();
     this.updateText(Boolean(words), nodes);

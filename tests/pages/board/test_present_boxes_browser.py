@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
+from xml.etree import ElementTree
+
+import pytest
 
 from core.cases.examples import examples
 from core.cases.store import comparison_of_case
@@ -138,3 +142,55 @@ def test_a_slash_asks_and_escape_closes_the_field_before_it_leaves(browser):
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     assert page.evaluate("pressed.at(-1).edits.at(-1).leave")
+
+
+@pytest.mark.parametrize("what", ["This picture", "All methods"])
+def test_pictures_are_saved_as_svg_and_png(browser, what):
+    page = open_room(browser)
+    data = shown_case(FIRST, 3)
+    data["layout"]["nodes"][0]["name"] = "<b>Police</b> & \x00 Academy"
+    drawn(page, data)
+    files = []
+    for kind in ("SVG", "PNG"):
+        with page.expect_download() as download:
+            page.get_by_label("Save a picture").first.select_option(f"{what} as {kind}")
+        files.append(download.value)
+    svg, png = (file.path().read_bytes() for file in files)
+    root = ElementTree.fromstring(svg)
+    texts = [text.text for text in root.iter(f"{SVG}text")]
+    lanes = 1 if what == "This picture" else 3
+    assert sum("<b>Police</b>" in (text or "") for text in texts) == lanes
+    assert all(texts.count(year) == lanes for year in data_years(data))
+    assert png.startswith(b"\x89PNG") and int.from_bytes(png[16:20]) == round(
+        2 * float(root.get("width"))
+    )
+    assert files[0].suggested_filename.startswith("when-did-the-movies") and all(
+        file.suggested_filename.endswith(end) for file, end in zip(files, (".svg", ".png"))
+    )
+
+
+def data_years(data: dict) -> list[str]:
+    """The correct answers."""
+    return [node["name"] for node in data["layout"]["nodes"] if node["role"] == "answer"]
+
+
+@pytest.mark.parametrize("present", [True, False])
+def test_printed_it_is_one_page_with_whole_pictures(browser, present):
+    page = open_room(browser)
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    drawn(page, {**shown_case(FIRST, 4), "present": present})
+    assert pages_of(page) == 1
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 1060, "height": 730})  # of a page
+    lanes = page.locator(".lane").evaluate_all(PRINTED)
+    assert len(lanes) == 4 and all(inside and height >= 120 for inside, height in lanes)
+
+
+def test_a_printed_report_is_one_page(report):  # noqa: F811
+    assert pages_of(report(shown_case(FIRST, 3))) == 1
+
+
+def pages_of(page) -> int:
+    """The number of pages that the browser prints."""
+    return len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True)))
