@@ -12,6 +12,7 @@ import { addLane } from "./lanetools.js";
 import { loadCytoscape } from "./load.js";
 import { Panel } from "./panel.js";
 import { Pointing } from "./pointing.js";
+import { Print } from "./print.js";
 import { PromptDialog } from "./promptdiff.js";
 import { Room } from "./room.js";
 import { Band } from "./said.js";
@@ -83,6 +84,7 @@ class Board {
     this.tabs = new Tabs(this, this.laneBox);
     this.together = new Together(this);
     this.room = new Room(this);
+    this.print = new Print(this);
     this.element.append(this.band.element, this.together.element, this.tabs.element, this.laneBox, this.adding, this.live, this.theme.probe, this.panel.element, this.prompts.element);
     root.append(this.element);
     this.pointing = new Pointing(this);
@@ -254,6 +256,7 @@ class Board {
     this.panel.close();
     this.together.destroy();
     this.room.destroy();
+    this.print.destroy();
     this.tabs.destroy();
     this.theme.destroy();
     for (const lane of this.lanes.values()) lane.destroy();

@@ -18,6 +18,13 @@ export function button(className, text, label, onClick) {
   return node;
 }
 
+export function svg(tag, attributes, ...children) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
 export function setText(node, text) {
   const wanted = text ?? "";
   if (node.textContent !== wanted) node.textContent = wanted;

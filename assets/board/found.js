@@ -28,10 +28,13 @@ export class Found {
     this.element.addEventListener("scroll", () => this.fade(), { passive: true });
   }
 
-  // A list that goes on below its box, as in a room, fades out there.
+  // A list that goes on below its box, as in a room, says how much of it does.
   fade() {
     const { scrollHeight, scrollTop, clientHeight } = this.element;
-    this.element.classList.toggle("goes-on", scrollHeight - scrollTop > clientHeight + 2);
+    const bottom = this.element.getBoundingClientRect().bottom;
+    const below = [...this.element.querySelectorAll("li")].filter((row) => row.checkVisibility() && row.getBoundingClientRect().bottom > bottom + 2).length;
+    this.element.classList.toggle("goes-on", scrollHeight - scrollTop > clientHeight + 2 && below > 0);
+    this.tabs.dataset.below = tr("{count} more below", { count: count(below) });
   }
 
   // Of a lane that failed only what was noted before it did, and on what.

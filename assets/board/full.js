@@ -1,20 +1,10 @@
 // One graph on the whole screen; Escape leaves.
 
-import { button, el, setHidden, setText } from "./dom.js";
+import { button, el, setHidden, setText, svg } from "./dom.js";
 import { laneName } from "./words.js";
 import { tr } from "../wording.js";
 
 const CORNERS = "M9 4H4v5M15 4h5v5M9 20H4v-5M15 20h5v-5";
-
-function corners() {
-  const picture = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  picture.setAttribute("viewBox", "0 0 24 24");
-  picture.setAttribute("aria-hidden", "true");
-  path.setAttribute("d", CORNERS);
-  picture.append(path);
-  return picture;
-}
 
 export class FullScreen {
   constructor(graph) {
@@ -23,7 +13,7 @@ export class FullScreen {
     this.title = el("p", "full-title");
     this.title.hidden = true;
     this.button = button("tool full-screen", "", tr("Full screen"), () => (this.on ? this.leave() : this.enter()));
-    this.button.append(corners());
+    this.button.append(svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: CORNERS })));
     this.onKey = (event) => event.key === "Escape" && !event.defaultPrevented && this.leave();
   }
 

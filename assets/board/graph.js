@@ -3,8 +3,9 @@
 import { button, changed, el, setAttribute, setHidden, setText } from "./dom.js";
 import { basePlaces, between } from "./geometry.js";
 import { idOf, setClasses, setData } from "./items.js";
-import { layLabels, roomySteps } from "./labels.js";
+import { lastNamesWidth, layLabels, roomySteps } from "./labels.js";
 import { laneMarks } from "./marks.js";
+import { pictureChoice } from "./picture.js";
 import { Pointer } from "./pointer.js";
 import { FullScreen } from "./full.js";
 import { clear, inColumns } from "./spacing.js";
@@ -15,7 +16,7 @@ import { tr } from "../wording.js";
 const PAD = { left: 30, right: 30, top: 22, bottom: 24 };
 const WIDE_PAD = { left: 44, right: 52, top: 24, bottom: 30 };
 const STARS = ["question", "answer"]; // roles that are drawn as the largest marks
-const FEW_PAD = { left: 28, right: 108, top: 10, bottom: 20 }; // names stand to the right
+const FEW_PAD = { left: 28, top: 14, bottom: 18 }; // names stand to the right
 
 export class Graph {
   constructor(board, lane) {
@@ -39,7 +40,7 @@ export class Graph {
       button("tool zoom", "−", tr("Zoom out in every graph (Ctrl + wheel)"), () => board.zoom(1 / 1.4)),
       button("tool zoom", "+", tr("Zoom in in every graph (Ctrl + wheel)"), () => board.zoom(1.4)),
       button("tool zoom fit", tr("Fit"), tr("Show the whole graph of every method"), () => board.setView({ k: 1, fit: true })));
-    this.bar = el("div", "graph-bar", lane.replay.element, el("span", "tools", this.more, this.screen.button));
+    this.bar = el("div", "graph-bar", lane.replay.element, el("span", "tools", this.more, this.picture = pictureChoice(this), this.screen.button));
     this.element = el("section", "graph", this.screen.title, this.bar, this.stage, el("div", "strip", el("span", "strip-text", this.drawn, this.fate), this.tools));
     this.element.setAttribute("aria-label", tr("Graph"));
     this.pointer = new Pointer(this);
@@ -70,7 +71,7 @@ export class Graph {
     setText(this.message, words);
     this.canvas.classList.toggle("empty", Boolean(words));
     setHidden(this.tools, Boolean(words));
-    setHidden(this.screen.button, Boolean(words));
+    for (const part of [this.screen.button, this.picture]) setHidden(part, Boolean(words));
     this.stage.tabIndex = words ? -1 : 0;
     const nodes = this.chosenNodes();
     this.updateText(Boolean(words), nodes);
@@ -134,10 +135,10 @@ export class Graph {
     this.place(true);
   }
 
-  // Marks as large as they have room beside one another.
-  resizeMarks(node) {
-    if (Math.abs(node - this.size.node) < 0.01) return;
-    this.size = { ...this.look, node };
+  // Marks and labels as large as they have room beside one another.
+  resizeMarks(node, label) {
+    if (Math.abs(node - this.size.node) < 0.01 && label === this.size.label) return;
+    this.size = { ...this.look, node, label };
     this.restyle();
   }
 
@@ -194,17 +195,17 @@ export class Graph {
     if (!cy || !this.base) return;
     if (!width || !height) return void this.placeSoon();
     const { k, x, y } = board.view;
-    const pad = this.board.few ? FEW_PAD : this.large ? WIDE_PAD : PAD;
+    const pad = this.board.few ? { ...FEW_PAD, right: lastNamesWidth(this, width) } : this.large ? WIDE_PAD : PAD;
     if (changed(this.memo, "scale", [k, width, height]) || force) {
       const places = new Map([...this.base].map(([id, at]) => [id, {
         x: Math.round((pad.left + at.x * (width - pad.left - pad.right)) * k), y: Math.round((pad.top + at.y * (height - pad.top - pad.bottom)) * k),
       }]));
       const stars = [...this.nodes.values()].filter(({ role }) => STARS.includes(role)).map(({ id }) => id);
       const box = { left: pad.left * k, right: (width - pad.right) * k, top: pad.top * k, bottom: (height - pad.bottom) * k };
-      const spaced = this.board.few ? inColumns(places, this.look.node) : clear(places, stars, this.look.node, box);
+      const spaced = this.board.few ? inColumns(places, stars, this.look) : clear(places, stars, this.look.node, box);
       this.places = spaced.places;
       cy.batch(() => cy.nodes().positions((node) => this.places.get(idOf(node)) ?? { x: 0, y: 0 }));
-      this.resizeMarks(spaced.size);
+      this.resizeMarks(spaced.size, spaced.label ?? this.look.label);
       this.placeLabels();
     }
     cy.pan({ x: Math.round(x * width), y: Math.round(y * height) });

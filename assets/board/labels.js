@@ -37,6 +37,13 @@ export function roomySteps(graph) {
   }));
 }
 
+// The room that the names of the last column take at the right of their marks, in pixels.
+export function lastNamesWidth(graph, width) {
+  measurer.font = `500 ${graph.look.label}px ${graph.board.theme.font}`;
+  const last = [...graph.base].filter(([, { x }]) => x > 0.99).map(([id]) => measurer.measureText(graph.nodes.get(id)?.name ?? "").width);
+  return Math.min(Math.max(...last, 30) + 34, width * 0.4);
+}
+
 export function layLabels(graph, bounds, steps) {
   const { size } = graph;
   const markOf = (id) => graph.marks.nodes.get(id) ?? "";
@@ -57,12 +64,13 @@ export function layLabels(graph, bounds, steps) {
     const blocked = [...taken, ...hard.filter(([id]) => id !== node.id).map(([, square]) => square)];
     const tries = SHORTER.map((part) => [part, false]);
     if (graph.board.few) tries.push([1, true], [0.7, true]); // rather short beside its node than whole over or under it,
-    if (graph.board.few && node.role === "answer") tries.splice(1, 0, [1, true]); // but an answer whole,
-    if (node.named) tries.push([1, true, true]); // and what the sentence for all lanes names in any case
+    const star = graph.board.few && node.role === "answer";
+    if (star) tries.splice(1, 0, [1, true]); // but an answer whole,
+    if (star || node.named) tries.push([1, true, true]); // and in any case, as what the sentence for all lanes names
     for (const [part, around, always = false] of tries) {
-      const text = elide(node.name, font, most * part);
+      const text = elide(node.name, font, (star ? Math.max(most, bounds?.x2 ?? 0) : most) * part);
       const width = measurer.measureText(text).width + 6;
-      const spot = bestSpot({ at: graph.places.get(node.id), radius: nodeRadius(markOf(node.id), size), width, height: size.label + 5, bounds, columns: graph.board.few, around, always, first: /question/.test(markOf(node.id)), blocked, soft, badges, lines });
+      const spot = bestSpot({ at: graph.places.get(node.id), radius: nodeRadius(markOf(node.id), size), width, height: size.label + (graph.board.few ? 2 : 5), bounds, columns: graph.board.few, around, always, first: /question/.test(markOf(node.id)), blocked, soft, badges, lines });
       if (!spot || (weight < 6 && !graph.large && spot.crossed > 0.4)) continue;
       taken.push(spot.box);
       labels.set(node.id, { label: text, mx: spot.dx, my: spot.dy });

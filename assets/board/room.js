@@ -1,10 +1,10 @@
-// The height of the lanes on a screen for a room, and what a low screen leaves out so that the pictures keep their size.
+// The height of the methods on a screen for a room, and what a low screen leaves out so that the pictures keep their share (board.css).
 
-const MIN_HEIGHT = 440; // pixels of a lane; on a lower screen the page scrolls
-const SCROLLED = "(max-width: 640px)"; // screens whose lanes are as high as what they hold (board.css)
-const PICTURE_SHARE = 0.4; // of a lane's height, which its picture or list keeps at least
+const MIN_HEIGHT = 440; // pixels of the methods; on a lower screen the page scrolls
+const SCROLLED = "(max-width: 640px)"; // screens whose methods are as high as what they hold (board.css)
+const WIDE_CARD = 540; // pixels from which name, answer and count stand in one line
 // Classes of the board, in the order in which parts are left out.
-const LEFT_OUT = ["no-times", "no-replay", "no-labels", "no-lane-repairs", "short-sentences", "short-answers"];
+const LEFT_OUT = ["no-replay", "short-answers", "short-sentences", "short-list", "one-line-sentences"];
 
 const above = (node) => node.parentElement ?? node.getRootNode().host;
 
@@ -24,15 +24,21 @@ export class Room {
     if (this.board.payload.present && this.top !== this.fitted) this.fit();
   }
 
-  // Sets the height, given or what the window leaves under the lanes' top, then leaves parts out until the pictures are large.
+  toggleCost(button) {
+    button.setAttribute("aria-pressed", String(this.board.element.classList.toggle("with-cost")));
+    this.fit();
+  }
+
+  // Sets the height, given or what the window leaves between the lanes' top and the footer, then leaves parts out until the rest fits.
   fit() {
-    const { element, lanes, payload } = this.board;
+    const { element, laneBox, lanes, payload } = this.board;
     this.leaveOut(0);
     if (!payload.present) return;
     this.fitted = this.top;
     element.style.setProperty("--height", `${Number(payload.height) || Math.max(MIN_HEIGHT, Math.min(this.left(), innerHeight))}px`);
-    if (matchMedia(SCROLLED).matches) return;
-    for (let parts = 1; parts <= LEFT_OUT.length && !this.roomy; parts += 1) this.leaveOut(parts);
+    const shown = laneBox.querySelector(".lane:not(.off)");
+    element.classList.toggle("wide-cards", Boolean(shown) && shown.clientWidth >= WIDE_CARD);
+    if (!matchMedia(SCROLLED).matches) for (let parts = 1; parts <= LEFT_OUT.length && !this.fits; parts += 1) this.leaveOut(parts);
     for (const lane of lanes.values()) lane.found.fade();
   }
 
@@ -43,20 +49,14 @@ export class Room {
   }
 
   left() {
-    let below = 6;
+    let below = this.board.together.element.offsetHeight + 14;
     for (let { element: node } = this.board; node; node = above(node)) below += Number.parseFloat(getComputedStyle(node).paddingBottom) || 0;
     return innerHeight - this.top - below;
   }
 
-  // Whether each lane's picture, or the list of passages in its place, has its share or needs less.
-  get roomy() {
-    const { laneBox, lanes } = this.board;
-    const share = PICTURE_SHARE * laneBox.clientHeight;
-    const large = ({ graph, found }) => {
-      const main = graph.stage.checkVisibility() ? graph.stage : found.element;
-      return !main.checkVisibility() || main.clientHeight >= share || (main === found.element && main.scrollHeight <= main.clientHeight + 2);
-    };
-    return [...lanes.values()].every(large) && laneBox.scrollHeight <= laneBox.clientHeight + 1;
+  get fits() {
+    const { laneBox } = this.board;
+    return laneBox.scrollHeight <= laneBox.clientHeight + 1;
   }
 
   destroy() {

@@ -11,6 +11,7 @@ export class Band {
     this.memo = {};
     this.element = el("section", "band");
     this.element.setAttribute("aria-label", tr("What the comparison shows"));
+    this.repair = el("div", "band-repair"); // in a room it stands in the footer (together.js)
   }
 
   update() {
@@ -24,7 +25,8 @@ export class Band {
     if (this.element.hidden || !changed(this.memo, "verdict", [verdict, coming, edits, without, full(this.board), Boolean(this.board.options.onRepair)])) return;
     const [first, rest] = firstSentence(verdict?.text ?? "");
     const pending = verdict?.pending || coming ? [" ", el("span", "pending", verdict?.pending || coming)] : [];
-    this.element.replaceChildren(...taken, el("p", "band-text", el("b", "", first), rest, ...pending), ...repairButton(this.board, verdict?.repair, verdict?.repair?.lane, "repair main-repair", tr("in its place")));
+    this.element.replaceChildren(...taken, el("p", "band-text", el("b", "", first), rest, ...pending), this.repair);
+    this.repair.replaceChildren(...repairButton(this.board, verdict?.repair, verdict?.repair?.lane, "repair main-repair", tr("in its place")));
   }
 }
 

@@ -3,11 +3,12 @@
 export const STAR = 20; // the width of the largest mark at size 1
 const AIR = 2;
 const LEAST = 13; // a mark below which a crowded column becomes several
+const SMALLEST_LABEL = 11; // pixels
 const DENSE = 0.4; // of the canvas that marks may fill
 const ROUNDS = 200;
 
-// The places of a few nodes that stand in columns, and the size of their marks.
-export function inColumns(places, size) {
+// The places of a few nodes that stand in columns, the size of their marks, and that of their labels: small enough for each star's own.
+export function inColumns(places, stars, { node: size, label }) {
   const columns = new Map();
   for (const [id, at] of places) columns.set(at.x, [...(columns.get(at.x) ?? []), [id, at]]);
   const first = Math.min(...columns.keys());
@@ -17,7 +18,8 @@ export function inColumns(places, size) {
   for (const { x, column, files } of crowds) {
     column.forEach(([id, at], index) => moved.set(id, { x: at.x + (x === first ? 1 : -1) * (index % files) * (mark + AIR), y: at.y }));
   }
-  return { places: moved, size: mark / STAR };
+  const gap = Math.min(...crowds.filter(({ column }) => column.some(([id]) => stars.includes(id))).map((one) => one.gap));
+  return { places: moved, size: mark / STAR, label: Math.max(SMALLEST_LABEL, Math.min(label, Math.floor(gap) - 2)) };
 }
 
 // Into how many files a column is spread, and how large a mark may then be.
@@ -25,7 +27,7 @@ function crowd(x, column) {
   column.sort((one, two) => one[1].y - two[1].y);
   const gap = Math.min(Infinity, ...column.slice(1).map(([, at], index) => at.y - column[index][1].y));
   const files = gap > 0 ? Math.max(1, Math.ceil((LEAST + AIR) / gap)) : column.length;
-  return { x, column, files, room: Math.max(LEAST, files * gap - AIR) };
+  return { x, column, files, gap, room: Math.max(LEAST, files * gap - AIR) };
 }
 
 // The places of nodes that stand anywhere, of which those of `ids` are cleared of one another inside the box { left, right, top, bottom }.

@@ -1,20 +1,12 @@
 // A thumb up and a thumb down on a lane's answer; pressing the pressed one takes it back.
 
-import { button, setHidden } from "./dom.js";
+import { button, setHidden, svg } from "./dom.js";
 import { tr } from "../wording.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const HAND = "M2 11h4v10H2zM8 21h9.2c.9 0 1.6-.5 1.9-1.3l2.7-6.4c.1-.2.2-.5.2-.8V11c0-1.1-.9-2-2-2h-5.8l.9-4.2v-.3c0-.4-.2-.8-.4-1.1L13.6 2.4 8.6 7.5C8.2 7.8 8 8.3 8 8.9z";
 
 function hand(turned) {
-  const picture = document.createElementNS(SVG, "svg");
-  const path = document.createElementNS(SVG, "path");
-  picture.setAttribute("viewBox", "0 0 24 24");
-  picture.setAttribute("aria-hidden", "true");
-  path.setAttribute("d", HAND);
-  if (turned) path.setAttribute("transform", "rotate(180 12 12)");
-  picture.append(path);
-  return picture;
+  return svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: HAND, ...(turned && { transform: "rotate(180 12 12)" }) }));
 }
 
 export function thumbs(onThumb) {

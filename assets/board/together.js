@@ -1,4 +1,5 @@
-// The searches of all lanes played in step: a bar over the lanes with a button, a slider and the words of where they are.
+// The searches of all lanes played in step: a bar over the lanes with a button, a slider and the words of where they are. In a room it is
+// the footer, with the cost and the repair.
 //
 // PageRank comes first where a lane has it, then what is searched for on what it left, and in the end what was kept.
 
@@ -23,7 +24,9 @@ export class Together {
       this.show(at);
     });
     this.words = el("span", "together-words");
-    this.element = el("div", "together", this.play, this.slider, this.words, this.off = button("tool", tr("Show result"), "", () => board.pointing.clear()));
+    this.element = el("div", "together", this.play, this.slider, this.words, this.off = button("tool", tr("Show result"), "", () => board.pointing.clear()),
+      this.cost = button("tool cost-toggle", tr("Cost"), tr("Where the time of each method went"), () => board.room.toggleCost(this.cost)));
+    this.cost.setAttribute("aria-pressed", "false");
     this.element.setAttribute("role", "group");
     this.element.setAttribute("aria-label", tr("All searches together"));
   }
@@ -41,15 +44,26 @@ export class Together {
       .map((stories) => ({ stories, length: Math.max(...[...stories.values()].map((story) => story.frames.length)) }));
   }
 
+  get playing() {
+    return this.replays.some((replay) => replay.playing);
+  }
+
   get frames() {
     return this.parts.reduce((sum, { length }) => sum + length, 0);
   }
 
   update() {
-    const shown = this.replays.length > 1 || (this.replays.length === 1 && Boolean(this.board.payload.present));
-    setHidden(this.element, !shown);
+    const { band, laneBox, lanes, payload, pointing } = this.board;
+    const shown = this.replays.length > (payload.present ? 0 : 1);
+    for (const part of [this.play, this.slider, this.words]) setHidden(part, !shown);
+    setHidden(this.element, !shown && !payload.present);
+    setHidden(this.cost, !payload.present);
+    const [above, home] = payload.present ? [laneBox, this.element] : [band.element, band.element];
+    if (this.element.previousSibling !== above) above.after(this.element);
+    if (band.repair.parentElement !== home) home.append(band.repair);
     const stories = this.replays.map(({ stories: all }) => all.map(({ title, frames }) => [title, frames.length]));
-    if (changed(this.memo, "stories", stories) && this.at !== null) this.board.pointing.clear(); // as where a lane came in
+    const isNew = changed(this.memo, "lanes", [...lanes.values()].map(({ data }) => [data.id, data.title])); // as where a repair came in
+    if ((changed(this.memo, "stories", stories) && this.at !== null) || (isNew && this.playing)) pointing.clear();
     if (!shown) this.pause();
     this.draw();
   }
@@ -60,7 +74,7 @@ export class Together {
     if (this.slider.max !== end) this.slider.max = end;
     this.slider.value = String(this.at ?? frames);
     setText(this.play, this.timer ? tr("❚❚ Pause") : tr("▶ Play the searches together"));
-    setHidden(this.off, !this.replays.some((replay) => replay.playing));
+    setHidden(this.off, !this.playing);
     setText(this.words, this.at === null ? plural(frames, "step") : tr("step {number} of {frames}", { number: this.at + 1, frames }));
   }
 

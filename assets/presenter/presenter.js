@@ -1,7 +1,8 @@
-// The head of the presented screen: the question, where it starts, how many correct answers are known, and the keys that go through the cases.
+// The head of the presented screen: the question, where it starts, how many correct answers are known, and the keys that go through the
+// cases. A slash opens a field for a question from the room.
 //
-// data: { question, original (empty where it is the question), entities: [name], answers: [name], number, of, who, done }. Trigger: pressed = { who, edits: [{ n, by: -1 | 1 } or
-// { n, leave: true }] }. Names are set as text.
+// data: { question, original (empty where it is the question), entities: [name], answers: [name], number, of, who, done }. Trigger:
+// pressed = { who, edits: [{ n, by: -1 | 1 }, { n, leave: true } or { n, ask: question }] }. Names are set as text.
 
 import { el } from "../board/dom.js";
 import { Edits } from "../board/edits.js";
@@ -12,7 +13,7 @@ function key(sign, words, act) {
   node.type = "button";
   node.setAttribute("aria-label", words);
   node.title = words;
-  node.addEventListener("click", act);
+  if (act) node.addEventListener("click", act);
   return node;
 }
 
@@ -40,12 +41,37 @@ class Presenter {
     }
     const ways = el("nav", "ways");
     ways.setAttribute("aria-label", tr("Cases"));
+    ways.append(key(tr("/ ask"), tr("Ask a question from the room"), () => this.open()));
     if (data.of > 1) {
       ways.append(key("←", tr("Previous case"), () => this.go(-1)), el("span", "place", tr("case {number} of {of}", { number: data.number, of: data.of })), key("→", tr("Next case"), () => this.go(1)));
     }
     ways.append(key("Esc", tr("Leave the presentation"), () => this.leave()));
     facts.append(ways);
+    this.close();
     this.element.replaceChildren(el("h1", "", data.question, data.original ? el("small", "", data.original) : null), facts);
+  }
+
+  // A field over the verdict, in the place of the question.
+  open() {
+    if (this.field) return;
+    this.field = el("input");
+    this.field.setAttribute("aria-label", tr("Question from the room"));
+    this.field.placeholder = tr("Ask with the same methods; Esc closes");
+    this.form = el("form", "question-form", this.field, key(tr("Ask"), tr("Ask this question"), null));
+    this.form.lastChild.type = "submit";
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (this.field.value.trim()) this.edits.add({ ask: this.field.value.trim() });
+    });
+    this.element.classList.add("asking");
+    this.element.prepend(this.form);
+    this.field.focus();
+  }
+
+  close() {
+    this.form?.remove();
+    this.form = this.field = null;
+    this.element.classList.remove("asking");
   }
 
   go(by) {
@@ -59,9 +85,13 @@ class Presenter {
   // What has used the key already, or a field that arrows move in, keeps it.
   pressed(event) {
     const target = event.composedPath()[0];
+    if (event.key === "Escape" && this.field && !event.defaultPrevented) {
+      event.preventDefault();
+      return void this.close();
+    }
     if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || target.matches?.("input, select, textarea, .stage-box")) return;
-    const act = { ArrowLeft: () => this.go(-1), ArrowRight: () => this.go(1), Escape: () => this.leave() }[event.key];
-    if (!act || (event.key !== "Escape" && !(this.data.of > 1))) return;
+    const act = { ArrowLeft: () => this.go(-1), ArrowRight: () => this.go(1), Escape: () => this.leave(), "/": () => this.open() }[event.key];
+    if (!act || (event.key.startsWith("Arrow") && !(this.data.of > 1))) return;
     event.preventDefault();
     act();
   }

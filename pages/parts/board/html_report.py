@@ -40,6 +40,11 @@ anywhere; }}
 .report-head div {{ display: flex; gap: 5px; min-width: 0; }}
 .report-head dt::after {{ content: ":"; }}
 .report-head dd {{ margin: 0; color: #1f2933; overflow-wrap: anywhere; }}
+@media print {{
+  main {{ display: flex; flex-direction: column; height: 97vh; padding: 0; }}
+  #board {{ flex: 1; min-height: 0; }}
+  #board .hb {{ height: 100%; }}
+}}
 @media (prefers-color-scheme: dark) {{
   body {{ background: #12171d; color: #e6ebf0; }}
   .report-head dl {{ color: #9aa5b1; }}

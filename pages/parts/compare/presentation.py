@@ -1,12 +1,14 @@
 """Presentation on the page Compare: one comparison fills the screen, without controls.
 
-The arrow keys go to other saved cases. In the address, `present=1` starts the presentation, and
-`show` is the id of the presented case.
+The arrow keys go to other saved cases; a slash asks a question from the room. In the address,
+`present=1` starts the presentation, and `show` is the id of the presented case.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -14,6 +16,7 @@ from core.cases import Case, cases, get_case
 from core.cases.examples import demo
 from core.engine import MethodComparison
 from core.errors import HopscopeError
+from core.io.input_checks import encodable_text
 from pages.parts.board.component import board
 from pages.parts.compare.graph_edits import add_earlier_answers
 from pages.parts.compare.screen_board import (
@@ -28,9 +31,11 @@ from pages.parts.compare.screen_state import (
     apply_link,
     open_case,
     screen_comparison,
+    session_link,
     show_case,
 )
-from pages.parts.question.permalink import MAX_COMPARE_LANES, read_link
+from pages.parts.question.permalink import MAX_COMPARE_LANES, case_link, read_link
+from pages.parts.question.question_bar import draw_question_error
 from pages.parts.shared.actions import button
 from pages.parts.shared.edits import new_edits
 from pages.parts.shared.scripts import component
@@ -45,6 +50,7 @@ PRESENTATION_STYLE = """<style>
 display: none !important; }
 [data-testid="stMainBlockContainer"] { padding: 14px 24px 8px !important; max-width: none \
 !important; }
+[data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] { gap: 8px; }
 </style>"""
 
 
@@ -62,6 +68,11 @@ def present(repair: Callable[[MethodComparison, int], None]) -> None:
     """
     st.html(PRESENTATION_STYLE)
     case_ids = _case_ids()
+    if session.question_error is not None:
+        draw_question_error(session.question_error)
+        if screen_comparison() is None:  # a first case would take the place of the question
+            button(tr("Back to the cases"), partial(_return_to_case, case_ids))
+            return
     start_case = st.query_params.get("show", "")
     try:
         if start_case and (session.case is None or session.case.id != start_case):
@@ -145,10 +156,30 @@ def _draw_head(on_screen: ScreenComparison, ids: list[str], index: int) -> None:
     if any(edit.get("leave") for edit in edits):
         leave_presentation()
         st.rerun()
+    questions = [str(edit["ask"]) for edit in edits if edit.get("ask")]
+    if questions:
+        _ask_in_room(on_screen, questions[-1])
     # Each edit is one step back (-1) or forward (1). After the last case comes the first.
     target = (index + sum(edit["by"] for edit in edits if edit.get("by") in (-1, 1))) % len(ids)
     if target != index:
         _go_to_case(ids[target])
+
+
+def _ask_in_room(on_screen: ScreenComparison, question: str) -> None:
+    """Ask a question of the presented graph, with the same methods."""
+    link = session_link() if on_screen.case is None else case_link(on_screen.case)
+    st.query_params.pop("show", None)
+    del session.question_error
+    session.wanted_link = replace(
+        link, question=encodable_text(question), entities=(), answers=(), case="", is_typed=True
+    )
+    st.rerun()
+
+
+def _return_to_case(case_ids: list[str]) -> None:
+    """Show the first case in place of a question that could not be asked."""
+    del session.question_error
+    _first_case(case_ids)
 
 
 def _go_to_case(case: str) -> None:
@@ -156,6 +187,7 @@ def _go_to_case(case: str) -> None:
 
     An empty id stands for the question of the address.
     """
+    del session.question_error
     if case:
         st.query_params["show"] = case
     else:

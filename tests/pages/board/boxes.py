@@ -58,7 +58,7 @@ FAULTS = """lanes => {
     return [...new Set(faults)];
 }"""
 # The smallest picture, as a share of the height of its lane.
-PICTURES = """() => [...document.querySelectorAll('.lane')].map(lane =>
+PICTURES = """() => [...document.querySelectorAll('.lane')].filter(lane => lane.checkVisibility()).map(lane =>
     lane.querySelector('.stage-box').clientHeight / lane.clientHeight)"""
 
 

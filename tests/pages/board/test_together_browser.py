@@ -126,6 +126,34 @@ def test_a_lane_that_comes_in_ends_what_was_played_in_step(report, data):  # noq
     assert playing(page) == 0 and at_the_end(bar.get_by_role("slider"))
 
 
+def test_a_repair_ends_the_replay_of_one_lane_too(report, data):  # noqa: F811
+    page = report({**data, "present": True})
+    page.get_by_label("Frame of Beam").fill("1")
+    assert playing(page) == 1
+    new = {**data["lanes"][2], "id": "lane-3", "title": "Beam, changed"}
+    lanes = [*data["lanes"], new]
+    page.evaluate("payload => hopscopeReport(payload)", {**data, "present": True, "lanes": lanes})
+    sliders = page.locator(".slider").all()
+    assert playing(page) == 0 and all(at_the_end(slider) for slider in sliders)
+
+
+def test_a_repair_in_the_place_of_its_lane_ends_its_replay(report, data):  # noqa: F811
+    page = report(data)
+    page.get_by_label("Frame of Beam").fill("1")
+    data["lanes"][1]["title"] = "Beam, changed"
+    page.evaluate("payload => hopscopeReport(payload)", data)
+    assert playing(page) == 0
+
+
+def test_in_a_room_play_and_cost_are_the_footer(report, data):  # noqa: F811
+    page = report(data)
+    assert page.locator(".band + .together").count() == 1
+    page.evaluate("payload => hopscopeReport(payload)", {**data, "present": True})
+    assert page.locator(".lanes + .together").count() == 1
+    page.evaluate("payload => hopscopeReport(payload)", data)
+    assert page.locator(".band + .together").count() == 1
+
+
 def test_a_lane_that_becomes_another_plays_no_frame_of_the_one_before(report, data):  # noqa: F811
     page = report(data)
     page.get_by_label("Frame of Beam").fill("2")

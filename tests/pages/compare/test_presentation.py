@@ -10,7 +10,9 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
+from core.cases.examples import demo
 from pages.parts.compare import presentation
+from pages.parts.question.permalink import case_link
 
 PLACES = ["a", "b", "c", "d"]
 QUESTION = SimpleNamespace(
@@ -31,6 +33,7 @@ def says(monkeypatch):
     monkeypatch.setattr(st, "session_state", {})
     monkeypatch.setattr(presentation, "_go_to_case", done.append)
     monkeypatch.setattr(presentation, "leave_presentation", lambda: done.append("left"))
+    monkeypatch.setattr(presentation, "_ask_in_room", lambda screen, text: done.append(f"? {text}"))
     monkeypatch.setattr(st, "rerun", lambda: None)
 
     def one(*edits, who="tab"):
@@ -66,6 +69,30 @@ def test_presses_that_come_at_once_all_count(says, by, to):
 
 def test_leaving_is_done_whatever_else_was_pressed(says):
     assert says({"n": 1, "by": 1}, {"n": 2, "leave": True})[0] == "left"
+
+
+def test_a_question_of_the_room_is_asked_once(says):
+    assert says({"n": 1, "ask": "Who wrote Alien?"}) == ["? Who wrote Alien?"]
+    assert says({"n": 1, "ask": "Who wrote Alien?"}) == []
+    assert says({"n": 2, "ask": ""}) == []
+
+
+def test_a_question_of_the_room_has_the_graph_and_the_methods_of_the_case(monkeypatch):
+    case = demo()[0]
+    address = {"present": "1", "show": case.id}
+    monkeypatch.setattr(st, "session_state", {})
+    monkeypatch.setattr(st, "query_params", address)
+    monkeypatch.setattr(st, "rerun", lambda: None)
+    presentation._ask_in_room(SimpleNamespace(case=case), "who directed Alien")
+    wanted = presentation.session.wanted_link
+    assert (wanted.question, wanted.entities, wanted.answers, wanted.case) == (
+        "who directed Alien",
+        (),
+        (),
+        "",
+    )
+    assert wanted.lanes == case_link(case).lanes and wanted.source == case_link(case).source
+    assert address == {"present": "1"}
 
 
 @pytest.mark.parametrize("by", [2, "1", None, [1], {"by": 1}, float("nan")])
