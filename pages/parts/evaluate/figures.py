@@ -107,7 +107,10 @@ def _open_former_tab() -> None:
         tab, section = former_tabs[part]
         st.query_params[Session.evaluate_part.name] = session.evaluate_part = tab
         if section:
-            Session.evaluate_section[section].value = True
+            key = Session.evaluate_section[section]
+            if key.name not in st.session_state:  # Streamlit writes later values into the address
+                st.query_params[key.name] = "true"
+            key.value = True
 
 
 def _draw_section(
