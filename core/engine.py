@@ -283,6 +283,10 @@ class Engine:
             return None
         return self._queues.expected_wait(job)
 
+    def expected_seconds(self, line: Line) -> float:
+        """Return the seconds of a method's last run on Compare, or a guess by its operators."""
+        return self._queues.expected_seconds(line)
+
     def is_postponed(self, job: Job) -> bool:
         """Return whether a comparison's exact results wait behind the questions of other people."""
         queue = self._queues.retrieving

@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from core.errors import HopscopeError
+from core.evaluation.runs.saved_sources import set_titles
 from core.evaluation.runs.store import EVALUATION_OWNER_KIND
-from pages.parts.evaluate.figures import draw_figures, run_facts, set_titles
+from pages.parts.evaluate.figures import draw_figures, run_facts
 from pages.parts.evaluate.form import draw_new_run
 from pages.parts.evaluate.method_search import SEARCH_PARAMETER, draw_search
 from pages.parts.evaluate.questions import draw_question
@@ -57,18 +58,13 @@ def draw_start() -> None:
 def draw_run(number: int) -> None:
     """Draw one evaluation run: its progress and its figures so far."""
     run = store().run(number)
-    with st.container(
-        horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
-    ):
-        button(tr("All evaluations"), leave_run, icon="arrow_back", type="tertiary")
-        with st.container(
-            horizontal=True, width="content", gap="small", vertical_alignment="center"
-        ):
-            draw_run_actions(run)
+    n_methods = many(len(run.spec["instances"]), "method")
+    title = tr("{methods} on {set}", methods=n_methods, set=set_titles(run.spec))
     with st.container(gap=None):
-        n_methods = many(len(run.spec["instances"]), "method")
-        title = tr("{methods} on {set}", methods=n_methods, set=set_titles(run))
-        st.subheader(plain(title), anchor=False)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.subheader(plain(title), anchor=False, width="stretch")
+            button(tr("All evaluations"), leave_run, icon="arrow_back", type="tertiary")
+            draw_run_actions(run)
         owner = owner_text(EVALUATION_OWNER_KIND, str(run.id))
         st.caption(plain(" · ".join(filter(None, (run_facts(run), owner)))))
     draw_progress(run)

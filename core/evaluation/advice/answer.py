@@ -24,8 +24,9 @@ from core.evaluation.questions.name_questions import (
     kind_of,
     rejection_sentences,
 )
+from core.evaluation.reports.export import format_share
 from core.evaluation.reports.ranks import MIN_RANKED_QUESTIONS, Ranks
-from core.evaluation.reports.recommendation import format_interval, format_share, recommendation
+from core.evaluation.reports.recommendation import format_interval, recommendation
 from core.evaluation.reports.summary import RunSummary
 
 ADVICE_METRIC = "passage_recall@4"  # share of gold passages among the first four

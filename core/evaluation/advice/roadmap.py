@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from core.errors import BadInput, suggest_name
-from core.evaluation.reports.recommendation import format_share
+from core.evaluation.reports.export import format_share
 
 ROADMAP_FILE = Path(__file__).with_name("roadmap.toml")
 ROADMAP_SOURCE = "In-depth Analysis of Graph-based RAG, Figure 13"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import Estimate
@@ -115,7 +115,8 @@ def summary_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
 def latex_table(summary: RunSummary, names: Sequence[str] = ()) -> str:
     """Return a LaTeX table (package booktabs) with one row per method.
 
-    The best value of each column is bold. If the run is unfinished, a column counts its questions.
+    A value is bold if it is better than every other beyond chance (`best_beyond_chance`). If the run
+    is unfinished, a column counts its questions.
 
     Parameters
     ----------
@@ -131,9 +132,7 @@ def latex_table(summary: RunSummary, names: Sequence[str] = ()) -> str:
     titles = {method: _latex_name(name) for method, name in method_names(summary.run).items()}
     head = ["Method", *(["Questions"] if summary.unfinished_row_counts else [])]
     head += [escape_latex(metric(name).describe()["title"]) for name in names]
-    best = {
-        name: _best_mean(name, [figures[name].mean for figures in table.values()]) for name in names
-    }
+    best = {name: best_beyond_chance(summary, name, table) for name in names}
     lines = [
         r"\begin{table}",
         r"  \centering",
@@ -144,7 +143,7 @@ def latex_table(summary: RunSummary, names: Sequence[str] = ()) -> str:
         r"    \midrule",
     ]
     for method, figures in table.items():
-        cells = [_cell(name, figures[name], best[name]) for name in names]
+        cells = [_cell(name, figures[name], best[name] == method) for name in names]
         done = [summary.done_text(method)] if summary.unfinished_row_counts else []
         lines.append(rf"    {' & '.join([titles[method], *done, *cells])} \\")
     return "\n".join([*lines, r"    \bottomrule", r"  \end{tabular}", r"\end{table}", ""])
@@ -178,6 +177,46 @@ def format_figure(name: str, value: float | None) -> str:
     return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
 
 
+def format_share(value: float) -> str:
+    """Return a share with two digits, such as `.72`.
+
+    >>> from core.evaluation.reports.export import format_share
+    >>> format_share(0.725), format_share(1.0), format_share(-0.001)
+    ('.72', '1.00', '.00')
+    """
+    text = f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
+    return text.removeprefix("-") if text == "-.00" else text
+
+
+def format_seconds(value: float) -> str:
+    """Return seconds with two significant digits, or whole ones from 10 on.
+
+    >>> from core.evaluation.reports.export import format_seconds
+    >>> format_seconds(0.0357), format_seconds(6.49), format_seconds(123.4)
+    ('0.036', '6.5', '123')
+    """
+    return f"{value:.2g}" if value < 9.95 else f"{value:,.0f}"
+
+
+def screen_figure(name: str, value: float | None) -> str:
+    """Return a figure as screens show it.
+
+    Shares are those of `format_share`, seconds those of `format_seconds`, and others those of
+    `format_figure`.
+    """
+    unit = metric(name).unit
+    if value is not None and unit in ("share", "balance"):
+        return format_share(value)
+    if value is not None and unit == "seconds":
+        return format_seconds(value)
+    return format_figure(name, value)
+
+
+def screen_interval(name: str, estimate: Estimate) -> str:
+    """Return a figure of a screen with its interval, such as `.50 [.25, .75]`."""
+    return estimate.format_with_interval(lambda value: screen_figure(name, value))
+
+
 def with_interval(name: str, estimate: Estimate) -> str:
     """Return a figure with its interval, such as `0.500 [0.250, 0.750]`.
 
@@ -191,6 +230,40 @@ def with_interval(name: str, estimate: Estimate) -> str:
     The text; a dash if the estimate has no mean.
     """
     return estimate.format_with_interval(lambda value: format_figure(name, value))
+
+
+def best_beyond_chance(
+    summary: RunSummary, name: str, table: Mapping[str, Mapping[str, Estimate]]
+) -> str:
+    """Return the method that is better in a metric than every other beyond chance.
+
+    Each difference is a paired test with Holm's correction over the other methods. Adaptations are
+    not tested, so they are left out.
+
+    Parameters
+    ----------
+    summary : figures of a run.
+    name : name of the metric.
+    table : estimates by method and metric.
+
+    Returns
+    -------
+    The id of the method. It is empty if there is none, or if the metric has no better direction.
+    """
+    means = {
+        method: figures[name].mean
+        for method, figures in table.items()
+        if figures[name].mean is not None and method not in summary.adapted_names
+    }
+    better = metric(name).better
+    if len(means) < 2 or better == "neither" or len(set(means.values())) == 1:
+        return ""
+    pick = max if better == "higher" else min
+    best = pick(means, key=lambda method: means[method] or 0.0)
+    others = [method for method in means if method != best]
+    tests = summary.paired_tests([(best, other) for other in others], (name,))
+    is_best = len(tests) == len(others) and all(test.is_significant for test in tests)
+    return best if is_best else ""
 
 
 def align_columns(rows: Sequence[Sequence[str]], left_count: int = 1) -> list[str]:
@@ -249,25 +322,13 @@ def _latex_name(name: MethodName) -> str:
     return rf"{escape_latex(name.plain)} {{\footnotesize ({escape_latex(name.number)})}}"
 
 
-def _cell(name: str, estimate: Estimate, best: float | None) -> str:
+def _cell(name: str, estimate: Estimate, is_best: bool) -> str:
     if estimate.mean is None:
         return "--"
     text = format_figure(name, estimate.mean)
-    text = rf"\textbf{{{text}}}" if estimate.mean == best else text
+    text = rf"\textbf{{{text}}}" if is_best else text
     _, low, high = estimate.numbers()
     return rf"{text} {{\tiny $\pm$ {format_figure(name, (high - low) / 2)}}}"
-
-
-def _best_mean(name: str, means: Sequence[float | None]) -> float | None:
-    """Return the best mean of a metric.
-
-    None if there is no direction or nothing to compare.
-    """
-    known_means = [mean for mean in means if mean is not None]
-    better = metric(name).better
-    if len(known_means) < 2 or better == "neither" or len(set(known_means)) == 1:
-        return None
-    return max(known_means) if better == "higher" else min(known_means)
 
 
 def _number(value: float | None) -> str:

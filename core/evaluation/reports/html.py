@@ -12,12 +12,13 @@ from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports import plots
 from core.evaluation.reports.budget_curves import BUDGET_METRICS, budget_curves
-from core.evaluation.reports.export import format_figure
+from core.evaluation.reports.export import screen_figure
 from core.evaluation.reports.flow import flow
 from core.evaluation.reports.method_names import MethodName, method_names
 from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.steps_table import step_effects_html
 from core.evaluation.reports.summary import RunSummary
+from core.evaluation.runs.saved_sources import set_titles
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -117,7 +118,7 @@ def report_html(summary: RunSummary) -> str:
         *summary.missing_depth_sentences(names),
         *summary.external_result_sentences(),
     ]
-    title = f"Evaluation {run.id}: {len(run.spec['instances'])} methods on {run.spec['set']}"
+    title = f"Evaluation {run.id}: {len(run.spec['instances'])} methods on {set_titles(run.spec)}"
     body = [
         _facts(summary),
         _recommendation_html(summary),
@@ -201,8 +202,8 @@ def _plots(summary: RunSummary, table: dict[str, dict[str, Estimate]]) -> str:
 
 def _figure_html(name: str, estimate: Estimate, suffix: str = "") -> str:
     """Return a figure, with its interval and a suffix in small print."""
-    interval = estimate.interval(lambda value: format_figure(name, value))
-    return f"{format_figure(name, estimate.mean)} <small>{interval}{suffix}</small>"
+    interval = estimate.interval(lambda value: screen_figure(name, value))
+    return f"{screen_figure(name, estimate.mean)} <small>{interval}{suffix}</small>"
 
 
 def _has_values(table: dict[str, dict[str, Estimate]], name: str) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import Estimate
-from core.evaluation.reports.export import with_interval
+from core.evaluation.reports.export import screen_interval
 from core.evaluation.reports.labels import label_positions
 from core.evaluation.reports.method_names import MethodName, method_names
 from core.evaluation.reports.summary import RunSummary
@@ -93,7 +93,7 @@ def front_plot(summary: RunSummary, table: EstimateTable, cost: str, quality: st
         figure.add_scatter(x=x, y=y, mode="lines", line=line, name="Pareto front", hoverinfo="skip")
     points = _complete_points(table, cost, quality)
     is_log = _is_spread([c.numbers()[0] for c, _ in points.values()])
-    y_range = _axis_range([q for _, q in points.values()])
+    y_range = _axis_range(quality, [q for _, q in points.values()])
     positions = _label_positions(points, is_log, y_range)
     names = method_names(summary.run)
     for equal, (c, q) in group_equal(points).items():
@@ -449,13 +449,16 @@ def roomier_side(cost: float, costs: Sequence[float], is_log: bool) -> str:
     return "left" if cost > middle else "right"
 
 
-def _axis_range(estimates: Sequence[Estimate]) -> list[float] | None:
-    """Return the range of an axis from 0.
+def _axis_range(name: str, estimates: Sequence[Estimate]) -> list[float] | None:
+    """Return the range of the axis of a metric, from 0.
 
-    It has space for names above the highest interval. It begins a little below 0, so that points at
-    0 are not cut off. It is None, which lets plotly choose, if no interval is above 0.
+    A share has its whole range, up to 1. Others have space for names above the highest interval.
+    The range begins a little below 0, so that points at 0 are not cut off. It is None, which lets
+    plotly choose, if no interval is above 0.
     """
     high = max((estimate.numbers()[2] for estimate in estimates), default=0.0)
+    if metric(name).unit == "share":
+        return [-0.03, 1.12]  # a label has room above 1, and the last tick is 1
     return [-0.03 * high, (1 + PLOT_LAYOUT.head_room_share) * high] if high > 0 else None
 
 
@@ -466,7 +469,7 @@ def _title(name: str) -> str:
 def _figure_text(name: str, estimate: Estimate) -> str:
     """Return a metric's title, its estimate with the interval, and the number of questions."""
     count_text = "" if estimate.mean is None else f", n = {estimate.n:,}"
-    return f"{_title(name)}: {with_interval(name, estimate)}{count_text}"
+    return f"{_title(name)}: {screen_interval(name, estimate)}{count_text}"
 
 
 def _marker(i: int) -> dict[str, Any]:

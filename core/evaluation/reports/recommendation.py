@@ -19,6 +19,7 @@ from core.evaluation.questions.name_questions import (
     MADE_SET_SUFFIX,
     kind_of,
 )
+from core.evaluation.reports.export import format_seconds, format_share
 from core.evaluation.reports.flow import END_RIGHT, PASSAGE_MEASURE, end_stages
 from core.evaluation.reports.ranks import (
     DEARER_COST_RATIO,
@@ -313,12 +314,7 @@ def _cost_text(ranked: Ranks, method: str) -> str:
     cost = ranked.costs[method]
     if ranked.cost_metric == "tokens":
         return f" ({cost:,.0f} tokens a question)"
-    return f" ({cost:.2g} s a question)"
-
-
-def format_share(value: float) -> str:
-    """Return a share with two digits, such as `.72`."""
-    return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
+    return f" ({format_seconds(cost)} s a question)"
 
 
 def format_interval(test: PairedTest) -> str:

@@ -224,7 +224,7 @@ class EvaluationRunner:
                 load = f"{open_questions:,} questions at a time" if open_questions > 1 else ""
                 parts = (pace.words(), load, run_spending.words(pace.done, pace.total))
                 progress = ", ".join(filter(None, parts))
-                watch.report(f"{progress}: {method.name}", pace.done / pace.total)
+                watch.report(f"{progress}: {method.label}", pace.done / pace.total)
 
         def save_row(row: FinishedRow, row_start: float) -> None:
             self._save_row(row)

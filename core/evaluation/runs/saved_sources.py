@@ -24,3 +24,15 @@ def read_source(text: str) -> AnswerSource:
 def sources_of(spec: Mapping[str, Any]) -> list[AnswerSource]:
     """Return the sources of a run's questions, from its specification."""
     return [read_source(name) for name, _ in spec["graphs"]]
+
+
+def set_titles(spec: Mapping[str, Any]) -> str:
+    """Return the quoted titles of a run's question sets, from its specification.
+
+    A set that its source no longer has is given by its name.
+    """
+    titles: dict[str, str] = {}
+    for source in sources_of(spec):
+        titles |= source.sets
+    names = (name.strip() for name in spec["set"].split(","))
+    return ", ".join(f"“{titles.get(name, name)}”" for name in names)

@@ -47,6 +47,7 @@ RANDOM_LINES = 10  # random lines before the sampler uses earlier results
 MAX_PROPOSALS_PER_LINE = 3
 MAX_TRIED_LINE_LETTERS = 90  # maximum letters shown of the line that is being tried
 # Attributes of an Optuna trial (the figures and the line), and of the study (the calls so far).
+PROBE_QUESTIONS = 3  # asked of a published line to know what it costs
 FIGURES_KEY = "tried"
 LINE_KEY = "line"
 CALLS_KEY = "calls"
@@ -114,6 +115,27 @@ class Search:
                 if self._try_next(study, job):
                     seconds_per_trial.append(time.perf_counter() - start)
             return _points(study)
+
+    def probe(self, line: Line, job: Job) -> TrialFigures:
+        """Measure a line on the first tuning questions, without saving anything.
+
+        The line is abandoned as in a trial once it has used the budget of these questions. Raises
+        BadInput if none of them has a known answer.
+        """
+        config = self.config
+        plan = replace(
+            config.tuning,
+            methods=(Method(repr(line), "", line),),
+            drawn=config.tuning.drawn[:PROBE_QUESTIONS],
+            cold=True,
+        )
+        load_models(plan, self.environment, self.ask, job.without_reports)
+        if plan.drawn[0].source.is_corpus:
+            self._open_graph(line, job)
+        trial = Trial(
+            plan, config.quality, config.cost, config.budget, self.environment, ask=self.ask
+        )
+        return trial(line, job)
 
     def _is_finished(self, study: optuna.Study) -> bool:
         config = self.config

@@ -6,16 +6,19 @@ tuning questions, so its best lines are evaluated on other questions.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import chain, zip_longest
 from typing import Any
 
 from core.errors import BadInput
 from core.evaluation.metrics.statistics import Estimate, PairedTest
-from core.evaluation.reports.export import format_figure
+from core.evaluation.reports.export import format_share, screen_figure
 from core.evaluation.reports.method_names import method_name
+from core.evaluation.reports.steps_table import format_signed
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.evaluation_jobs import dependency_text
 from core.evaluation.runs.plan import DrawnQuestion, Plan, make_plan, source_of
@@ -24,10 +27,11 @@ from core.evaluation.runs.runner import EvaluationRunner
 from core.evaluation.runs.store import Store
 from core.evaluation.search.config import SearchConfig
 from core.evaluation.search.points import SearchPoint, pareto_points
-from core.evaluation.search.search import Search
+from core.evaluation.search.search import PROBE_QUESTIONS, Search
 from core.evaluation.search.space import DEFAULT_KINDS, load_space
 from core.evaluation.search.space_texts import ASKING_KIND, load_text_space
-from core.methods.catalogue import Method
+from core.evaluation.search.trial import OVER_BUDGET
+from core.methods.catalogue import Method, catalogue
 from core.methods.model_needs import missing_models, needed_models
 from core.operators.base import Line
 from core.runtime.jobs import Job
@@ -117,40 +121,119 @@ class SearchVerdict:
     def words(self, comparison: PointComparison) -> str:
         """Return the comparison of a point with the best published line as a sentence.
 
-        An example is “Found 7 beats Beam search (No. 14): +0.31 reader_hit@1 [0.24, 0.38] (p =
+        An example is “Found 7 beats Beam search (No. 14): +.31 reader_hit@1 [.24, .38] (p =
         0.0002, n = 60) at 0.02 s a question against 1 s”.
         """
         quality_test = comparison.quality
         cost = comparison.cost.metric
-        interval = quality_test.estimate.interval("{:.2f}".format)
-        difference = f"{quality_test.difference:+.2f} {quality_test.metric} {interval}"
+        interval = quality_test.estimate.interval(format_share)
+        signed = format_signed(quality_test.difference)
+        difference = f"{signed} {quality_test.metric} {interval}"
         verb = "beats" if comparison.is_better else "does not beat"
         unit = {"seconds": " s", "tokens": " tokens"}[cost]
-        point_cost = format_figure(cost, comparison.figures[cost].mean)
-        published_cost = format_figure(cost, self.figures[self.best.id][cost].mean)
+        point_cost = screen_figure(cost, comparison.figures[cost].mean)
+        published_cost = screen_figure(cost, self.figures[self.best.id][cost].mean)
         p = f"p = {quality_test.p_holm:.2g}, n = {quality_test.n}"
         return (
             f"{comparison.point.method.name} {verb} {method_name(self.best)}: {difference} ({p}) "
             f"at {point_cost}{unit} a question against {published_cost}{unit}"
         )
 
+    def advice(self) -> str:
+        """Return a sentence with the method to take, and the best published one.
+
+        An example is “Take Relation chains: .83 at 0.19 s; best published: Shortest paths, .33 (a
+        significant difference)”.
+        """
+        published = self.figures[self.best.id]
+        name = method_name(self.best).plain
+        if not self.comparisons:
+            return f"Take {name}: no method that was found answered any of the unseen questions."
+        quality, cost = self.comparisons[0].quality.metric, self.comparisons[0].cost.metric
+        published_text = _at_cost(published, quality, cost)
+        top = max(self.comparisons, key=lambda each: each.quality.difference)
+        point_name = line_name(top.point)
+        if point_name == name or top.quality.difference < 0:
+            return f"Take {name}: {published_text}; the search found nothing better"
+        chance = "a" if top.quality.is_significant else "no"
+        return (
+            f"Take {point_name}: {_at_cost(top.figures, quality, cost)}; best published within "
+            f"the budget: {name}, {screen_figure(quality, published[quality].mean)} ({chance} "
+            "significant difference)"
+        )
+
+
+def search_seconds(
+    published: Sequence[float], budget: float, trial_questions: int, unseen_questions: int
+) -> float:
+    """Return the expected seconds of a search with a budget of seconds, and of its comparison.
+
+    A line is abandoned once it has used the budget, so a question takes no longer than that.
+
+    Parameters
+    ----------
+    published : expected seconds a question of each published line.
+    budget : the budget, in seconds a question.
+    trial_questions : questions of all trials together.
+    unseen_questions : unseen questions; 0 without a comparison.
+
+    Returns
+    -------
+    Seconds.
+
+    Examples
+    --------
+    >>> from core.evaluation.search.verdict import search_seconds
+    >>> search_seconds([2.0], 1.0, trial_questions=100, unseen_questions=0)
+    103.0
+    """
+    capped = [min(seconds, budget) for seconds in published]
+    mean = sum(capped) / max(1, len(capped))
+    compared = sum(seconds for seconds in published if seconds <= budget)
+    compared += MAX_COMPARED_POINTS * mean
+    probes = PROBE_QUESTIONS * sum(capped)
+    return trial_questions * mean + unseen_questions * compared + probes
+
+
+def line_name(point: SearchPoint) -> str:
+    """Return the name of the catalogue's method with a point's line, or else its number."""
+    text = repr(point.line.without_stage("generate"))
+    for method in catalogue().values():
+        if repr(method.line.without_stage("generate")) == text:
+            return method_name(method).plain
+    return f"candidate {point.number}"
+
+
+def _at_cost(figures: Mapping[str, Estimate], quality: str, cost: str) -> str:
+    unit = {"seconds": " s", "tokens": " tokens"}[cost]
+    mean_cost = screen_figure(cost, figures[cost].mean)
+    return f"{screen_figure(quality, figures[quality].mean)} at {mean_cost}{unit}"
+
 
 @dataclass(frozen=True, eq=False)
 class SearchPlan:
     """A search, and the comparison with published lines that follows it.
 
-    `unseen` is the plan of the published lines on the unseen questions, None without a comparison.
+    Parameters
+    ----------
+    search : the search.
+    unseen : the plan of the published lines on the unseen questions, None without a comparison.
+    only_affordable : True to ask the unseen questions only of published lines within the budget.
+    left_out : the published lines beyond the budget; set by the job.
     """
 
     search: Search
     unseen: Plan | None = None
+    only_affordable: bool = False
+    left_out: list[Method] = field(default_factory=list)
 
     def comparison_plan(self, points: Sequence[SearchPoint]) -> Plan:
         """Return the plan of the published lines and these points on the unseen questions.
 
         A point whose line is a published one is not included twice.
         """
-        published = self.unseen_plan.methods
+        left_out = {method.id for method in self.left_out}
+        published = [method for method in self.unseen_plan.methods if method.id not in left_out]
         published_lines = {repr(method.line) for method in published}
         found_methods = [
             point.method for point in points if repr(point.line) not in published_lines
@@ -174,6 +257,26 @@ class SearchPlan:
             f"{calls:,} times, and of {self.search.config.calls:,} calls {calls_left:,} are "
             "left. Allow more, or take fewer unseen questions."
         )
+
+    def find_costly(self, points: Sequence[SearchPoint], job: Job) -> None:
+        """Set `left_out` to the published lines that cost more than the budget.
+
+        A line that the search has tried has its cost from there. Others are measured on a few
+        tuning questions. Nothing is measured if that would ask a language model.
+        """
+        if not self.only_affordable or self.search.config.may_ask_model:
+            return
+        figures_by_line = {repr(point.line): point.figures for point in points}
+        costly = []
+        for method in self.unseen_plan.methods:
+            job.check()
+            job.report(f"Measuring the cost of {method_name(method).plain}", job.fraction)
+            figures = figures_by_line.get(repr(method.line))
+            with suppress(BadInput):  # no question of the few has a known answer
+                figures = figures or self.search.probe(method.line, job)
+            if figures is not None and figures.stopped == OVER_BUDGET:
+                costly.append(method)
+        self.left_out[:] = costly
 
     @property
     def unseen_plan(self) -> Plan:
@@ -205,7 +308,8 @@ def plan_search(
     sets, unseen : names of the sets, as in `make_plan`, to search with and to compare on.
     sample, unseen_sample : number of questions drawn from each set, None for all.
     published : the published lines to compare with, at least one.
-    options : `graph`, `seed`, `columns`, `kinds`, and the settings of `SearchConfig`.
+    options : `graph`, `seed`, `columns`, `kinds`, `only_affordable` (see `SearchPlan`), and the
+        settings of `SearchConfig`.
 
     Returns
     -------
@@ -222,6 +326,7 @@ def plan_search(
         name: options.pop(name) for name in ("graph", "seed", "columns") if name in options
     }
     kinds = tuple(options.pop("kinds", DEFAULT_KINDS))
+    only_affordable = options.pop("only_affordable", False)
     shared |= {"model": ASKING_KIND in kinds and source_of(sets).is_corpus, "cold": True}
     if options.get("cost") == "tokens" and "llm" not in kinds:
         raise BadInput(
@@ -242,7 +347,8 @@ def plan_search(
         _check_unseen(unseen_plan, tuning)
     load = load_text_space if asks_documents else load_space
     config = SearchConfig(tuning, load(engine.models, kinds), **options)
-    return SearchPlan(Search(config, engine.environment, make_ask(engine, tuning)), unseen_plan)
+    search = Search(config, engine.environment, make_ask(engine, tuning))
+    return SearchPlan(search, unseen_plan, only_affordable=only_affordable)
 
 
 def _asks_documents(plans: Sequence[Plan]) -> bool:
@@ -337,6 +443,9 @@ def start_search(engine, store: Store, planned: SearchPlan) -> Job:
             return points, None
         if planned.skipped_comparison_reason(chosen_points):
             return points, None
+        planned.find_costly(points, job)
+        if len(planned.left_out) == len(planned.unseen.methods):
+            return points, None
         plan = planned.comparison_plan(chosen_points)
         run = store.begin_run(plan.spec(dependency_text(engine, plan)), plan.drawn)
         runner = EvaluationRunner(
@@ -372,15 +481,19 @@ def search_verdict(
     quality = planned.search.config.quality
     cost = planned.search.config.cost
     table = summary.table([quality, cost])
-    published_by_id = {method.id: method for method in planned.unseen_plan.methods}
+    published_by_id = {
+        method.id: method for method in planned.unseen_plan.methods if method.id in table
+    }
     ranks = []
     for id in published_by_id:
         mean = table[id][quality].mean
         if mean is not None:
-            ranks.append((-mean, table[id][cost].mean, id))
+            ranks.append((-mean, table[id][cost].mean or 0.0, id))
     if not ranks:
         raise BadInput("None of the published methods answered any of the unseen questions.")
-    best = published_by_id[min(ranks)[2]]
+    budget = planned.search.config.budget if planned.only_affordable else math.inf
+    affordable = [rank for rank in ranks if rank[1] <= budget]
+    best = published_by_id[min(affordable or ranks)[2]]
     # A point whose line is a published one was run under the id of the published method.
     ids = {repr(method.line): id for id, method in published_by_id.items()}
     pairs = [(ids.get(repr(point.line), point.method.id), best.id) for point in chosen]

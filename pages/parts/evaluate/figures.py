@@ -5,16 +5,20 @@ The page Evaluate draws them in tabs, also while the run is going on.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
 import streamlit as st
 
+from core.diagnosis.wording import capitalised
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.defaults import defaults_for
+from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports import plots
 from core.evaluation.reports.budget_curves import BUDGET_METRICS, budget_curves
-from core.evaluation.reports.export import format_figure, with_interval
+from core.evaluation.reports.dot_plot import ordered_methods
+from core.evaluation.reports.export import best_beyond_chance, screen_figure, screen_interval
 from core.evaluation.reports.method_names import method_titles
 from core.evaluation.reports.ranks import ranking_metric
 from core.evaluation.reports.sensitivity import curves, varied_parameters
@@ -22,18 +26,20 @@ from core.evaluation.reports.steps_table import step_effects_html
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.saved_sources import sources_of
 from core.evaluation.runs.store import Run
+from core.operators import OPERATORS
 from pages.parts.evaluate.loss_causes import draw_loss_causes, has_own_method
 from pages.parts.evaluate.loss_repairs import draw_repairs
 from pages.parts.evaluate.method_changes import draw_changes
 from pages.parts.evaluate.pairs import can_be_judged, draw_judged_pairs
 from pages.parts.evaluate.questions import draw_questions
-from pages.parts.evaluate.recommendation import draw_recommendation, recommend
-from pages.parts.evaluate.run_progress import summary
+from pages.parts.evaluate.recommendation import draw_reasons, draw_recommendation, recommend
+from pages.parts.evaluate.run_progress import draw_downloads, summary
 from pages.parts.shared.sentences import caption
-from pages.parts.shared.session_state import Session
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
+ALL_HOPS = "all"  # the choice of questions of any number of hops
 PICTURE_WIDTH = 465  # width in pixels; two pictures fit side by side on a wide screen
 
 
@@ -61,180 +67,210 @@ def run_facts(run: Run) -> str:
     return " · ".join(facts)
 
 
-def set_titles(run: Run) -> str:
-    """Return the quoted titles of a run's question sets.
-
-    A set that its source no longer has is given by its name.
-    """
-    titles: dict[str, str] = {}
-    for source in sources_of(run.spec):
-        titles |= source.sets
-    names = (name.strip() for name in run.spec["set"].split(","))
-    return ", ".join(f"“{titles.get(name, name)}”" for name in names)
-
-
 def draw_figures(run: Run) -> None:
-    """Draw all results of a run so far."""
+    """Draw all results of a run so far: the recommendation, and tabs with what it rests on."""
     results = summary(run.id)
     if progress_text := results.progress_text():
         st.warning(
             plain(tr("Figures of what is done so far; {so_far}.", so_far=progress_text)),
             icon=":material/hourglass_top:",
         )
-    draw_recommendation(run)
-    names = [
-        tr("Figures"),
-        tr("What changed"),
-        tr("Repairs"),
-        tr("Pictures"),
-        tr("Paired tests"),
-        tr("Questions"),
-        tr("What the metrics mean"),
-    ]
-    # Tabs that only some runs have, with the condition and the function that draws them.
-    extra_tabs = {
-        tr("Judged in pairs"): (can_be_judged, draw_judged_pairs),
-        tr("Why yours lost"): (has_own_method, draw_loss_causes),
+    draw_recommendation(results)
+    draw_by_tab = {
+        tr("Why"): _draw_why,
+        tr("Questions"): draw_questions,
+        tr("Figures"): _draw_figures_tab,
+        tr("Export"): draw_downloads,
     }
-    draw_by_name = {name: draw for name, (applies, draw) in extra_tabs.items() if applies(results)}
+    _open_former_tab()
     # The open tab is in the address, so that a reload returns to it.
-    tabs = st.tabs([*names, *draw_by_name], key=Session.evaluate_part.name, bind="query-params")
-    table, changed, repairs_tab, pictures, tests, questions_tab, meanings = tabs[: len(names)]
-    for tab, draw in zip(tabs[len(names) :], draw_by_name.values()):
-        if tab.open:  # first, because the user waits for the open tab
+    tabs = st.tabs(list(draw_by_tab), key=Session.evaluate_part.name, bind="query-params")
+    for tab, draw in zip(tabs, draw_by_tab.values()):
+        if tab.open:  # the others compute for seconds
             with tab:
                 draw(results)
-    with table:
-        _draw_table(results)
-    # These two tabs compute for seconds, so they are drawn only when they are open.
-    if changed.open:
-        with changed:
-            draw_changes(results)
-    if repairs_tab.open:
-        with repairs_tab:
-            draw_repairs(results)
-    with pictures:
-        _draw_pictures(results)
-    with tests:
-        _draw_tests(results)
-    with questions_tab:
-        draw_questions(results)
-    with meanings:
-        _draw_meanings(results)
+
+
+def _open_former_tab() -> None:
+    """Open the tab and the section that an address from before names by a tab of its own."""
+    former_tabs = {
+        tr("What changed"): (tr("Why"), ""),
+        tr("Repairs"): (tr("Why"), "repairs"),
+        tr("Why yours lost"): (tr("Why"), "losses"),
+        tr("Pictures"): (tr("Figures"), "pictures"),
+        tr("Paired tests"): (tr("Figures"), "tests"),
+        tr("What the metrics mean"): (tr("Figures"), "meanings"),
+        tr("Judged in pairs"): (tr("Figures"), "pairs"),
+    }
+    part = st.query_params.get(Session.evaluate_part.name) or session.evaluate_part
+    if part in former_tabs:
+        tab, section = former_tabs[part]
+        st.query_params[Session.evaluate_part.name] = session.evaluate_part = tab
+        if section:
+            key = Session.evaluate_section[section]
+            if key.name not in st.session_state:  # Streamlit writes later values into the address
+                st.query_params[key.name] = "true"
+            key.value = True
+
+
+def _draw_section(
+    name: str, title: str, draw: Callable[[RunSummary], None], results: RunSummary
+) -> None:
+    """Draw a part of a tab that is computed once it is opened."""
+    key = Session.evaluate_section[name].name
+    section = st.expander(title, key=key, on_change="rerun", bind="query-params")
+    if section.open:
+        with section:
+            draw(results)
+
+
+def _draw_why(results: RunSummary) -> None:
+    """Draw the reasons of the recommendation: what changed, and the worth of each step."""
+    draw_reasons(results.run)
+    draw_changes(results)
+    run = results.run
+    if effects := _step_effects_html(run.id, run.created, run.done, run.failed):
+        st.markdown(tr("**What each step is worth**"))
+        st.html(effects)
+    _draw_section("repairs", tr("Repairs"), draw_repairs, results)
+    if has_own_method(results):
+        _draw_section("losses", tr("Why yours lost"), draw_loss_causes, results)
+
+
+def _draw_figures_tab(results: RunSummary) -> None:
+    _draw_table(results)
+    _draw_section("pictures", tr("Pictures"), _draw_pictures, results)
+    _draw_section("tests", tr("Paired tests"), _draw_tests, results)
+    if can_be_judged(results):
+        _draw_section("pairs", tr("Judged in pairs"), draw_judged_pairs, results)
+    _draw_section("costs", tr("Average cost per step"), _draw_step_costs, results)
+    _draw_section("meanings", tr("What the metrics mean"), _draw_meanings, results)
 
 
 def _draw_table(results: RunSummary) -> None:
-    """Draw the chosen metrics by method, with notes on them.
-
-    The effects and costs of the steps follow.
-    """
-    names = st.multiselect(
-        tr("Metrics"),
-        results.reported_metrics,
-        list(results.defaults.table_metrics),
-        format_func=_title,
-        key=f"figures_metrics_{results.defaults.question_metric}",
-        persist_state="session",
-    )
-    if not names:
-        return
-    part = _choose_hops(results)  # the results of all questions, or of those with some hops
-    figures = part.table(names)
-    titles = method_titles(results.run)
-    advice = recommend(results.run) if part is results else None
+    """Draw the chosen metrics by method, best method first, with notes on them."""
+    run = results.run
+    key = f"figures_metrics_{results.defaults.question_metric}"
+    part_key = _choose_hops(results)  # all questions, or those of one number of hops
+    part = _part(results, part_key)
+    chosen = st.session_state.get(key) or list(results.defaults.table_metrics)
+    figures = part.table(chosen)
+    names = _column_order(results, [name for name in chosen if _has_figures(figures, name)])
+    titles = method_titles(run)
+    advice = recommend(run)
+    best = _best_methods(run.id, run.created, run.done, run.failed, part_key, tuple(names))
     rows = []
-    for method, figure_by_name in figures.items():
+    for method in ordered_methods(results, advice):
         row: dict[str, Any] = {tr("Method"): titles[method]}
         if advice is not None and len(advice.ranks) > 1:
-            row[tr("Rank")] = advice.ranks.get(method)
+            row[tr("Rank")] = str(advice.ranks.get(method, ""))
         if part is not results:
             row[tr("Questions")] = f"{len(part.rows_of(method)):,}"
         elif results.unfinished_row_counts and results.done_text(method):
             row[tr("Questions")] = results.done_text(method)
         for name in names:
-            row[name] = _cell(
-                name, figure_by_name[name], part.max_passages_below_cutoff(method, name)
-            )
+            most = part.max_passages_below_cutoff(method, name)
+            cell = _cell(name, figures[method][name], most)
+            row[name] = f"★ {cell}" if best[name] == method else cell
         rows.append(row)
     config = {name: st.column_config.TextColumn(_title(name), help=_help(name)) for name in names}
-    config[tr("Rank")] = st.column_config.NumberColumn(
+    config[tr("Rank")] = st.column_config.TextColumn(
         help=tr("Methods share a rank if no paired test shows a difference."), width=60
     )
-    st.dataframe(
-        rows,
-        hide_index=True,
-        column_config={tr("Method"): st.column_config.TextColumn(pinned=True), **config},
-    )
+    config[tr("Method")] = st.column_config.TextColumn(pinned=True)
+    st.dataframe(rows, hide_index=True, column_config=config)
     caption(
-        "Mean and 95 % bootstrap interval over the questions; the same questions are drawn again "
-        "for every method. Failed ones score 0."
+        "Mean and 95 % bootstrap interval over the questions; failed ones score 0. ★: better than "
+        "every other method beyond chance."
     )
-    if not any(row.question.answers or row.question.gold for row in results.rows):
-        pairs_text = tr("Where a language model answers, another tab holds")
-        if can_be_judged(results):
-            pairs_text = tr("The tab “Judged in pairs” holds")
-        sentence = tr(
-            "These questions have no correct answers and no evidence, so only costs are shown."
-        )
-        note = tr(
-            "{sentence} {judged} the answers of several methods against one another.",
-            sentence=sentence,
-            judged=pairs_text,
-        )
-        st.info(plain(note))
-    for method in results.methods:
-        without = part.counts(method)["without_context"]
-        if without:
-            caption(
+    st.multiselect(
+        tr("Metrics"),
+        results.reported_metrics,
+        list(results.defaults.table_metrics),
+        format_func=_title,
+        key=key,
+        select_all=False,
+        persist_state="session",
+    )
+    for sentence in _notes(part, names):
+        st.caption(plain(sentence))
+
+
+def _notes(part: RunSummary, names: list[str]) -> Iterator[str]:
+    """Yield the sentences on what the table's figures leave out."""
+    titles = method_titles(part.run)
+    for method in part.methods:
+        if without := part.counts(method)["without_context"]:
+            yield tr(
                 "{method}: {without:,} without any triple (counted as they are).",
                 method=titles[method],
                 without=without,
             )
-    for sentence in [
-        *part.failure_sentences(),
-        *part.answer_fault_sentences(),
-        *part.missing_depth_sentences(names),
-        *part.external_result_sentences(),
-    ]:
-        st.caption(plain(sentence))
-    run = results.run
-    if effects := _step_effects_html(run.id, run.created, run.done, run.failed):
-        st.markdown(tr("**What each step is worth**"))
-        st.html(effects)
-    _draw_step_costs(results)
+    yield from part.failure_sentences()
+    yield from part.answer_fault_sentences()
+    yield from part.missing_depth_sentences(names)
+    yield from part.external_result_sentences()
 
 
-def _choose_hops(results: RunSummary) -> RunSummary:
-    """Draw the choice of a number of hops, and return the results of its questions.
+def _part(results: RunSummary, hops: str | int | None) -> RunSummary:
+    return results if isinstance(hops, str) else results.by_hops().get(hops, results)
 
-    Nothing is drawn, and `results` are returned, if the questions do not differ in their hops.
+
+@lru_cache(maxsize=64)
+def _best_methods(
+    number: int,
+    created: float,
+    done: int,
+    failed: int,
+    hops: str | int | None,
+    names: tuple[str, ...],
+) -> dict[str, str]:
+    """Return the method of each metric that is better beyond chance, computed after new rows."""
+    part = _part(summary(number), hops)
+    table = part.table(names)
+    return {name: best_beyond_chance(part, name, table) for name in names}
+
+
+def _has_figures(table: dict[str, dict[str, Estimate]], name: str) -> bool:
+    return any(figures[name].n for figures in table.values())
+
+
+def _column_order(results: RunSummary, names: list[str]) -> list[str]:
+    """Return metrics with the one of the recommendation first, then seconds and tokens."""
+    first = (ranking_metric(results), "seconds", "tokens")
+    return sorted(names, key=lambda name: first.index(name) if name in first else len(first))
+
+
+def _choose_hops(results: RunSummary) -> str | int | None:
+    """Draw the choice of a number of hops, and return it; ALL_HOPS for all questions.
+
+    Nothing is drawn if the questions do not differ in their hops.
     """
     by_hops = results.by_hops()
     if len(by_hops) < 2:
-        return results
-    labels = {"all": tr("All questions"), None: tr("Hops not given")}
-    choice = st.segmented_control(
+        return ALL_HOPS
+    labels = {ALL_HOPS: tr("All questions"), None: tr("Hops not given")}
+    return st.segmented_control(
         tr("Questions"),
-        ["all", *by_hops],
-        default="all",
+        [ALL_HOPS, *by_hops],
+        default=ALL_HOPS,
+        required=True,
         format_func=lambda hop: labels[hop] if hop in labels else many(hop, "hop"),
         key="figures_hops",
         persist_state="session",
     )
-    return results if isinstance(choice, str) else by_hops.get(choice, results)
 
 
 def _draw_step_costs(results: RunSummary) -> None:
     """Draw the average cost per question of each step."""
     titles = method_titles(results.run)
-    st.markdown(tr("**Average cost per step**"))
     rows = []
     for method in results.methods:
         for step in results.operators(method):
             rows.append(
                 {
                     tr("Method"): titles[method],
-                    tr("Step"): step["operator"],
+                    tr("Step"): capitalised(tr(OPERATORS[step["operator"]].title)),
                     tr("Seconds"): step["seconds"],
                     tr("Calls"): step["calls"],
                     tr("Tokens in"): step["tokens_in"],
@@ -337,11 +373,11 @@ def _draw_tests(results: RunSummary) -> None:
         {
             tr("Method"): titles[test.a],
             tr("Metric"): _title(test.metric),
-            tr("Mean difference"): format_figure(test.metric, test.difference),
+            tr("Mean difference"): screen_figure(test.metric, test.difference),
             tr("95 % interval"): tr(
                 "{low} to {high}",
-                low=format_figure(test.metric, test.low),
-                high=format_figure(test.metric, test.high),
+                low=screen_figure(test.metric, test.low),
+                high=screen_figure(test.metric, test.high),
             ),
             "p": test.p,
             tr("p, corrected"): test.p_holm,
@@ -360,20 +396,20 @@ def _draw_tests(results: RunSummary) -> None:
 
 def _draw_meanings(results: RunSummary) -> None:
     """Draw the definition, convention, unit and source of each reported metric."""
+    rows = []
     for name in results.reported_metrics:
-        description = metric(name).describe()
-        with st.expander(f"{plain(tr(description['title']))} `{name}`"):
-            st.text(tr(description["definition"]))
-            st.text(tr(description["convention"]))
-            source = ""
-            if description["source"]:
-                source = tr(" Source: {source}.", source=description["source"])
-            caption(
-                "Unit: {unit}; {better} is better.{source}",
-                unit=tr(description["unit"]),
-                better=tr(description["better"]),
-                source=source,
-            )
+        texts = metric(name).describe()
+        rows.append(
+            {
+                tr("Metric"): tr(texts["title"]),
+                tr("Definition"): f"{tr(texts['definition'])} {tr(texts['convention'])}",
+                tr("Unit"): f"{tr(texts['unit'])}, {tr(texts['better'])}",
+                tr("Source"): texts["source"],
+                tr("Name"): name,
+            }
+        )
+    config = {tr("Definition"): st.column_config.TextColumn(width="large")}
+    st.dataframe(rows, hide_index=True, column_config=config, row_height=64)
 
 
 def _cell(name: str, figure, max_passages: int) -> str:
@@ -384,7 +420,7 @@ def _cell(name: str, figure, max_passages: int) -> str:
     """
     if max_passages:
         return tr("only {most:,} handed on", most=max_passages)
-    return with_interval(name, figure)
+    return screen_interval(name, figure)
 
 
 def _title(name: str) -> str:

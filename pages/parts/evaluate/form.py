@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
 
+from core.errors import HopscopeError
 from core.evaluation.metrics.defaults import defaults_for
+from core.evaluation.reports.method_names import method_name
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import SUPPORT_BY_ENCODER, SUPPORT_BY_MODEL, make_plan
+from core.evaluation.runs.time_estimates import expected_seconds, measured_seconds
+from core.io.durations import duration_text
 from core.methods.catalogue import Method
 from core.methods.prompt_variants import methods_with_prompt, published_prompts
+from core.models.chat.saved_replies import SavedReplies
 from core.models.price import Cap
 from core.prompts import MAX_TEMPLATE_CHARACTERS
 from core.sources import AnswerSource
@@ -52,44 +59,99 @@ def draw_new_run() -> None:
         _draw_more_questions(source)
         return
     methods_by_id = {id: method for id, method in methods().items() if method.is_for(source)}
-    with st.container(border=True, key="evaluate-box"):
+    if session.evaluate_sets or session.evaluate_imported_methods:  # a link has brought them
+        session.evaluate_form = True
+    with st.expander(
+        tr("New evaluation"),
+        not store().runs(),
+        icon=":material/add:",
+        key=Session.evaluate_form.name,
+        on_change="rerun",
+    ):
         sets = _choose_sets(source, titles)
         method_ids = _choose_methods(source, methods_by_id)
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            size = st.number_input(
-                tr("Questions per set"),
-                1,
-                100_000,
-                50,
-                width=190,
-                key="evaluate_size",
-                persist_state="session",
-            )
-            seed = st.number_input(
-                tr("Seed"),
-                0,
-                2**31 - 1,
-                0,
-                width=120,
-                help=tr("The same seed draws the same questions, on any computer."),
-                key="evaluate_seed",
-                persist_state="session",
-            )
+        size, seed = _choose_sample()
         settings = _choose_settings(source)
         selected = [methods_by_id[id] for id in method_ids]
         has_valid_prompt = True
         if settings["model"]:
             selected, has_valid_prompt = _choose_prompt(selected)
         max_concurrent, cap, has_valid_cap = _choose_server_limits()
-        if button(
-            tr("Start"),
-            key="evaluate-go",
-            type="primary",
-            icon="play_arrow",
-            disabled=not (has_valid_cap and has_valid_prompt),
+        n_questions = _count_questions(source, sets, size)
+        if _draw_start(
+            selected, n_questions, settings["model"], has_valid_cap and has_valid_prompt
         ):
-            begin_run(selected, sets, int(size), int(seed), max_concurrent, cap, **settings)
+            begin_run(selected, sets, size, seed, max_concurrent, cap, **settings)
     _draw_more_questions(source)
+
+
+def _choose_sample() -> tuple[int, int]:
+    """Draw and return the number of questions per set, and the seed of their draw."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        size = st.number_input(
+            tr("Questions per set"),
+            1,
+            100_000,
+            50,
+            width=190,
+            key="evaluate_size",
+            persist_state="session",
+        )
+        seed = st.number_input(
+            tr("Seed"),
+            0,
+            2**31 - 1,
+            0,
+            width=120,
+            help=tr("The same seed draws the same questions, on any computer."),
+            key="evaluate_seed",
+            persist_state="session",
+        )
+    return int(size), int(seed)
+
+
+def _draw_start(selected: list[Method], n_questions: int, model: bool, is_valid: bool) -> bool:
+    """Draw the start button with the expected time, and return whether it was pressed."""
+    label, basis = _start_words(selected, n_questions, model)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        pressed = button(
+            label, key="evaluate-go", type="primary", icon="play_arrow", disabled=not is_valid
+        )
+        st.caption(basis)
+    return pressed
+
+
+def _count_questions(source: AnswerSource, sets: list[str], size: int) -> int:
+    """Return how many questions a run asks, with at most `size` of each set."""
+    count = 0
+    for name in sets:
+        with suppress(HopscopeError):  # an unreadable set is reported at the start
+            count += min(size, len(source.questions(name)))
+    return count
+
+
+def _start_words(selected: list[Method], n_questions: int, model: bool) -> tuple[str, str]:
+    """Return the label of the start button, with the expected time, and what that rests on.
+
+    The label has no time if nothing is chosen, or if a language model answers whose time is not
+    known.
+    """
+    reply_cost = None
+    if model:
+        reply_cost = SavedReplies().mean_cost(engine().models.weights("answer"))
+    if not (selected and n_questions) or (model and reply_cost is None):
+        return tr("Start"), ""
+    seconds, guessed = seconds_by_runs(selected)
+    seconds += len(selected) * (reply_cost[0] if reply_cost else 0.0)
+    basis = ""
+    if guessed:
+        basis = tr("Never evaluated here, so guessed: {methods}.", methods=", ".join(guessed))
+    return tr("Start: about {time}", time=duration_text(seconds * n_questions)), plain(basis)
+
+
+def seconds_by_runs(selected: Iterable[Method]) -> tuple[float, list[str]]:
+    """Return the expected seconds a question of methods together, and the guessed ones by name."""
+    return expected_seconds(selected, measured_seconds(store()), engine().expected_seconds)
 
 
 def _draw_more_questions(source: AnswerSource) -> None:
@@ -125,6 +187,7 @@ def _choose_sets(source: AnswerSource, titles: dict[str, str]) -> list[str]:
         None if preselected else default_set_selection(titles),
         format_func=titles.__getitem__,
         placeholder=tr("choose one or more sets"),
+        select_all=False,
         key=choice.name,
         help=tr(
             "Sets of the graph or documents chosen on the left. Add more on the page Graphs "
@@ -140,7 +203,9 @@ def _choose_methods(source: AnswerSource, methods_by_id: dict[str, Method]) -> l
     Methods just imported are selected once in addition.
     """
     labels = {
-        key: text for key, text in method_options(methods_by_id).items() if not is_heading(key)
+        key: str(method_name(methods_by_id[key]))
+        for key in method_options(methods_by_id)
+        if not is_heading(key)
     }
     choice = Session.evaluate_methods[source.kind]
     default_ids = [key for key in defaults_for(source).methods if key in labels]
@@ -154,6 +219,7 @@ def _choose_methods(source: AnswerSource, methods_by_id: dict[str, Method]) -> l
         None if choice.value else default_ids,
         format_func=labels.__getitem__,
         help=tr("The others are tested against the first."),
+        select_all=False,
         key=choice.name,
         persist_state="session",
     )

@@ -111,4 +111,4 @@ def _evaluate(run: Run, method: Method) -> None:
     """Start a run with one more method, and show its figures."""
     job = add_methods(engine(), store(), run, [method])
     open_run(job.number)
-    session.evaluate_part = tr("Figures")
+    session.evaluate_part = tr("Why")

@@ -29,7 +29,7 @@ from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.store import Run
 from pages.parts.evaluate.questions import draw_ask_link, open_question
 from pages.parts.evaluate.recommendation import recommend
-from pages.parts.evaluate.run_progress import summary
+from pages.parts.evaluate.run_progress import job_of, summary
 from pages.parts.shared.actions import button
 from pages.parts.shared.scripts import component
 from pages.parts.shared.sentences import caption
@@ -69,7 +69,10 @@ def draw_changes(results: RunSummary) -> None:
     if method_flow is None:
         caption("No question that both were asked has a correct answer, so nothing can be drawn.")
         return
-    causes = dict(_causes(run.id, run.created, run.done, run.failed, a, b))
+    job = job_of(run)
+    causes: BandCauses = {}
+    if job is None or job.has_ended:  # they take seconds, and change with each new answer
+        causes = dict(_causes(run.id, run.created, run.done, run.failed, a, b))
     _draw_picture(run, method_flow, names, causes)
     _draw_band_questions(run, method_flow, names, causes)
 

@@ -7,6 +7,7 @@ published ones on unseen questions. A tab of the page Evaluate shows this.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -15,6 +16,7 @@ import streamlit as st
 
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.defaults import defaults_for
+from core.evaluation.reports.export import screen_figure
 from core.evaluation.runs.plan import source_of
 from core.evaluation.search.plot import search_plot
 from core.evaluation.search.points import SearchPoint, pareto_points
@@ -24,12 +26,17 @@ from core.evaluation.search.verdict import (
     MAX_COMPARED_POINTS,
     SearchPlan,
     SearchVerdict,
+    line_name,
     plan_search,
     reference_lines,
+    search_seconds,
     start_search,
 )
+from core.io.durations import duration_text
 from core.methods.catalogue import save_method
 from core.runtime.jobs import JOB_CANCELLED
+from core.sources import AnswerSource
+from pages.parts.evaluate.form import seconds_by_runs
 from pages.parts.methods.groups import saved_heading
 from pages.parts.question.permalink import Permalink
 from pages.parts.question.question_sets import (
@@ -54,6 +61,8 @@ MODEL_CALLS_HELP = tr(
 )
 SEARCH_PARAMETER = "search"  # query parameter with the id of a search
 COST_NOUNS = {"seconds": tr("seconds"), "tokens": tr("tokens")}
+COST_UNITS = {"seconds": tr("s"), "tokens": tr("tokens")}
+HOPS_TITLE = re.compile(r"(\d+) hops?\b")  # begin of the title of a set with one number of hops
 MAX_RECENT_SEARCHES = 32  # searches that the server remembers
 _plans: dict[str, SearchPlan] = {}  # by id, latest last
 SECONDS_NOTE = tr(
@@ -68,9 +77,8 @@ def draw_search() -> None:
     If the address names none, it is the last search of the session.
     """
     write(
-        "Search thousands of step combinations for the best method within your time or token "
-        "budget. The best ones are compared with published methods on questions that the "
-        "search never saw."
+        "Searches thousands of step combinations. The best ones are compared with published "
+        "methods on questions that the search never saw."
     )
     options = _draw_form()
     if options is not None:
@@ -109,116 +117,166 @@ def _start_search(options: dict[str, Any]) -> None:
 def _draw_form() -> dict[str, Any] | None:
     """Draw the form, and return its values once it is sent.
 
-    Return None before that. The values are arguments of `plan_search`, except for `sets`, `sample`,
-    `unseen` and `unseen_sample`.
+    It is one sentence with three blanks, and the rest under “Details”. Return None before it is
+    sent. The values are arguments of `plan_search`, except for `sets`, `sample`, `unseen` and
+    `unseen_sample`.
     """
     source = question_set_source()
-    known_sets, suffix = source.sets, f"{source.kind}_{source.name}"
-    if not known_sets:
+    if not source.sets:
         draw_no_questions(source)
         return None
-    field_options: dict[str, Any] = {
-        "format_func": known_sets.__getitem__,
-        "placeholder": tr("choose one or more sets"),
-        "wrap": True,
-    }
     with st.container(border=True, key="search_form-box"):
-        left, right = st.columns(2)
-        with left:
-            preselected_sets = [
-                name for name in TUNING_SETS if name in known_sets
-            ] or default_set_selection(known_sets)
-            tuning = st.multiselect(
-                tr("Questions to search with"),
-                list(known_sets),
-                preselected_sets,
-                key=f"search_sets_{suffix}",
-                persist_state="session",
-                **field_options,
-            )
-            sample = st.number_input(
-                tr("Questions per set"),
-                1,
-                1000,
-                8,
-                key="search_sample",
-                persist_state="session",
-                help=tr("More questions show differences better and take longer."),
-            )
-            default_sets = [name for name in UNSEEN_SETS if name in known_sets] or (
-                preselected_sets if source.is_corpus else []
-            )
-            unseen = st.multiselect(
-                tr("Test questions (unseen)"),
-                list(known_sets),
-                default_sets,
-                key=f"search_unseen_{suffix}",
-                persist_state="session",
-                help=OTHER_QUESTIONS_NOTE,
-                **field_options,
-            )
-            n_unseen = st.number_input(
-                tr("Test questions per set"),
-                1,
-                10_000,
-                20,
-                key="search_unseen_sample",
-                persist_state="session",
-            )
-            seed = st.number_input(
-                tr("Seed"), 0, 2**31, 0, key="search_seed", persist_state="session"
-            )
-        with right:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(tr("Find a method that gives"), width="content")
             quality = st.selectbox(
                 tr("Optimise for"),
                 defaults_for(source).quality_metrics,
-                format_func=lambda name: tr(metric(name).describe()["title"]),
+                format_func=_quality_words,
                 key=f"search_quality_{source.kind}",
+                label_visibility="collapsed",
+                width=270,
                 persist_state="session",
             )
-            cost = st.segmented_control(
-                tr("Budget in"),
-                list(COST_NOUNS),
-                default="seconds",
-                required=True,
-                format_func=COST_NOUNS.__getitem__,
-                key="search_cost",
-                persist_state="session",
-            )
-            budget = st.number_input(
-                tr("Average budget per question"),
-                0.001,
-                1e6,
-                1.0,
-                format="%g",
-                key="search_budget",
-                persist_state="session",
-            )
-            trials = st.number_input(
-                tr("Methods to try"), 1, 1000, 25, key="search_trials", persist_state="session"
-            )
-            kinds, calls = _choose_asking_kinds() if source.is_corpus else (_choose_kinds(), 0)
-        st.caption(SECONDS_NOTE)
-        sent = button(tr("Search"), key="search_form-go", type="primary", icon="travel_explore")
-    if not sent:
-        return None
-    limits = {
-        "quality": quality,
-        "cost": cost,
-        "budget": float(budget),
-        "trials": int(trials),
-        "seed": int(seed),
-        "kinds": tuple(kinds),
+            st.markdown(tr("on"), width="content")
+            tuning = _choose_tuning_sets(source)
+            st.markdown(tr("within"), width="content")
+            budget, cost = _choose_budget()
+            st.markdown(tr("a question."), width="content")
+        options = {"sets": tuning, "quality": quality, "cost": cost, "budget": budget}
+        with st.expander(tr("Details")):
+            options |= _draw_details(source, tuning)
+        label, basis = _search_words(source, options)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            sent = button(label, key="search_form-go", type="primary", icon="travel_explore")
+            st.caption(plain(basis))
+    return options if sent else None
+
+
+def _choose_budget() -> tuple[float, str]:
+    """Draw the blank of the budget, and return it with the metric of cost."""
+    budget = st.number_input(
+        tr("Average budget per question"),
+        0.001,
+        1e6,
+        1.0,
+        format="%g",
+        key="search_budget",
+        label_visibility="collapsed",
+        width=120,
+        persist_state="session",
+    )
+    cost = st.segmented_control(
+        tr("Budget in"),
+        list(COST_UNITS),
+        default="seconds",
+        required=True,
+        format_func=COST_UNITS.__getitem__,
+        key="search_cost",
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    return float(budget), cost
+
+
+def _choose_tuning_sets(source: AnswerSource) -> list[str]:
+    """Draw the blank of the sets to search with, and return their names."""
+    key = f"search_sets_{source.kind}_{source.name}"
+    default = _default_sets(source, TUNING_SETS)
+    titles = [source.sets[name] for name in st.session_state.get(key, default)]
+    with st.popover(sets_words(titles)):
+        return st.multiselect(
+            tr("Questions to search with"),
+            list(source.sets),
+            default,
+            format_func=source.sets.__getitem__,
+            placeholder=tr("choose one or more sets"),
+            key=key,
+            select_all=False,
+            persist_state="session",
+            wrap=True,
+        )
+
+
+def _default_sets(source: AnswerSource, names: Sequence[str]) -> list[str]:
+    return [name for name in names if name in source.sets] or default_set_selection(source.sets)
+
+
+def sets_words(titles: Sequence[str]) -> str:
+    """Return the titles of sets in short.
+
+    >>> from pages.parts.evaluate.method_search import sets_words
+    >>> sets_words(["1 hop, development", "3 hops, development"]), sets_words(["Mine"])
+    ('1 to 3 hops', 'Mine')
+    """
+    hops = [match[1] for title in titles if (match := HOPS_TITLE.match(title))]
+    if len(titles) > 1 and len(hops) == len(titles):
+        return tr("{low} to {high} hops", low=min(hops), high=max(hops))
+    return titles[0] if len(titles) == 1 else many(len(titles), "question set")
+
+
+def _quality_words(name: str) -> str:
+    """Return a metric as the words that a method gives, or else its title."""
+    words = {
+        "reader_hit@1": tr("the first answer right"),
+        "passage_recall": tr("the passages with the evidence"),
     }
-    if calls:
-        limits["calls"] = calls
-    return {
-        "sets": tuning,
-        "sample": int(sample),
-        "unseen": unseen,
-        "unseen_sample": int(n_unseen),
-        **limits,
-    }
+    return words.get(name) or tr(metric(name).describe()["title"])
+
+
+def _draw_details(source: AnswerSource, tuning: Sequence[str]) -> dict[str, Any]:
+    """Draw the numbers of questions and methods, and the kinds of steps."""
+    left, right = st.columns(2)
+    with left:
+        sample = _draw_number(tr("Questions per set"), "search_sample", 1000, 8)
+        unseen = st.multiselect(
+            tr("Test questions (unseen)"),
+            list(source.sets),
+            _default_sets(source, UNSEEN_SETS) if not source.is_corpus else list(tuning),
+            format_func=source.sets.__getitem__,
+            key=f"search_unseen_{source.kind}_{source.name}",
+            help=OTHER_QUESTIONS_NOTE,
+            select_all=False,
+            persist_state="session",
+            wrap=True,
+        )
+        n_unseen = _draw_number(tr("Test questions per set"), "search_unseen_sample", 10_000, 20)
+    with right:
+        trials = _draw_number(tr("Methods to try"), "search_trials", 1000, 25)
+        seed = st.number_input(tr("Seed"), 0, 2**31, 0, key="search_seed", persist_state="session")
+        kinds, calls = _choose_asking_kinds() if source.is_corpus else (_choose_kinds(), 0)
+    st.caption(SECONDS_NOTE)
+    options = {"sample": sample, "unseen": unseen, "unseen_sample": n_unseen, "trials": trials}
+    options |= {"seed": int(seed), "kinds": tuple(kinds)}
+    return options | {"calls": calls} if calls else options
+
+
+def _draw_number(label: str, key: str, highest: int, default: int) -> int:
+    return int(st.number_input(label, 1, highest, default, key=key, persist_state="session"))
+
+
+def _search_words(source: AnswerSource, options: dict[str, Any]) -> tuple[str, str]:
+    """Return the label of the button with the expected time, and a sentence on what it rests on.
+
+    Without a budget of seconds, the time is not known.
+    """
+    if options["cost"] != "seconds" or not options["sets"]:
+        return tr("Search"), ""
+    published = reference_lines(methods(), engine().models, source)
+    costs = [seconds_by_runs([method]) for method in published]
+    seconds = search_seconds(
+        [each for each, _ in costs],
+        options["budget"],
+        trial_questions=options["trials"] * len(options["sets"]) * options["sample"],
+        unseen_questions=len(options["unseen"]) * options["unseen_sample"],
+    )
+    basis = ""
+    if guesses := sum(bool(guessed) for _, guessed in costs):
+        basis = tr(
+            "Guessed: {guesses:,} of {n:,} published methods were never run here.",
+            guesses=guesses,
+            n=len(costs),
+        )
+    return tr("Search, about {time}", time=duration_text(seconds)), basis
 
 
 def _choose_kinds() -> list[str]:
@@ -229,6 +287,7 @@ def _choose_kinds() -> list[str]:
         list(DEFAULT_KINDS),
         format_func=OPERATOR_KINDS.__getitem__,
         key="search_kinds",
+        select_all=False,
         persist_state="session",
         wrap=True,
     )
@@ -268,6 +327,7 @@ def _make_plan(options: dict[str, Any]) -> SearchPlan:
         unseen,
         settings.pop("unseen_sample"),
         published=references,
+        only_affordable=True,
         **settings,
     )
 
@@ -286,7 +346,7 @@ def _draw_plan(plan: SearchPlan) -> None:
         "{methods} on {questions} of {set}",
         methods=many(config.trials, "method"),
         questions=many(len(config.tuning.drawn), "question"),
-        set=config.tuning.set,
+        set=_tuning_title(plan),
     )
     quality_title = tr(metric(config.quality).describe()["title"]).lower()
     caption(
@@ -314,12 +374,13 @@ def _draw_plan(plan: SearchPlan) -> None:
     points, verdict = job.result if job is not None and job.result else (plan.search.points(), None)
     if not points:
         return
+    best = pareto_points(points)
+    _draw_advice(plan, verdict, best, has_ended=job is not None and bool(job.result))
     st.plotly_chart(
         search_plot(points, verdict, config.quality, config.cost, config.budget), key="search_plot"
     )
     if verdict is not None:
         _draw_verdicts(verdict)
-    best = pareto_points(points)
     if config.may_ask_model:
         calls_text = tr(
             "Language models were asked {times}, of {calls:,} that were allowed",
@@ -339,6 +400,37 @@ def _draw_plan(plan: SearchPlan) -> None:
     selected = _draw_table(points, best, config)
     if selected is not None:
         _draw_save_form(selected, plan, verdict)
+
+
+def _draw_advice(
+    plan: SearchPlan, verdict: SearchVerdict | None, best: Sequence[SearchPoint], has_ended: bool
+) -> None:
+    """Draw the sentence that says what to take, and how many published methods were left out."""
+    config = plan.search.config
+    if verdict is not None:
+        st.markdown(f"##### {plain(verdict.advice())}")
+    elif best and has_ended:
+        sentence = tr(
+            "Take {name}: {quality} at {cost} on the questions of the search; it was not compared.",
+            name=line_name(best[0]),
+            quality=screen_figure(config.quality, best[0].figures.quality),
+            cost=f"{screen_figure(config.cost, best[0].figures.cost)} {COST_UNITS[config.cost]}",
+        )
+        st.markdown(f"##### {plain(sentence)}")
+    if plan.left_out:
+        caption(
+            "{methods} left out: over {budget:g} {unit} a question on the first questions.",
+            methods=many(len(plan.left_out), "published method"),
+            budget=config.budget,
+            unit=COST_UNITS[config.cost],
+        )
+
+
+def _tuning_title(plan: SearchPlan) -> str:
+    """Return the titles of the sets that are searched with."""
+    tuning = plan.search.config.tuning
+    titles = tuning.drawn[0].address.sets
+    return ", ".join(titles.get(name.strip(), name.strip()) for name in tuning.set.split(","))
 
 
 def _continue_search(plan: SearchPlan) -> None:
@@ -389,25 +481,21 @@ def _draw_table(
     rows = [
         {
             tr("Candidate"): point.number,
-            tr("Best at its cost"): point in best,
-            config.quality: point.figures.quality,
-            config.cost: point.figures.cost,
+            config.quality: screen_figure(config.quality, point.figures.quality),
+            config.cost: screen_figure(config.cost, point.figures.cost),
+            tr("Outcome"): _outcome_words(point, best),
             tr("Questions"): point.figures.asked,
-            tr("Failed"): point.figures.words(),
-            tr("Stopped"): point.figures.stopped,
             tr("Steps"): point.line.words(),
         }
         for point in order
     ]
     columns = {
-        tr("Candidate"): st.column_config.NumberColumn(width=50),
-        tr("Best at its cost"): st.column_config.CheckboxColumn(width=50),
-        config.quality: st.column_config.NumberColumn(
-            tr(metric(config.quality).describe()["title"]), format="%.3f", width=150
+        tr("Candidate"): st.column_config.NumberColumn(width=80, pinned=True),
+        config.quality: st.column_config.TextColumn(
+            tr(metric(config.quality).describe()["title"]), width=130
         ),
-        config.cost: st.column_config.NumberColumn(
-            COST_NOUNS[config.cost].capitalize(), format="%.3g", width=80
-        ),
+        config.cost: st.column_config.TextColumn(COST_NOUNS[config.cost].capitalize(), width=80),
+        tr("Outcome"): st.column_config.TextColumn(width=180),
         tr("Questions"): st.column_config.NumberColumn(width=80),
     }
     event = st.dataframe(
@@ -422,6 +510,12 @@ def _draw_table(
     if event.selection.rows and event.selection.rows[0] < len(order):
         return order[event.selection.rows[0]]
     return best[0] if best else None
+
+
+def _outcome_words(point: SearchPoint, best: Sequence[SearchPoint]) -> str:
+    """Return what came of a tried line: best at its cost, why it was stopped, its failures."""
+    parts = [tr("best at its cost") if point in best else "", point.figures.stopped]
+    return "; ".join(filter(None, [*parts, point.figures.words()]))
 
 
 def _draw_save_form(point: SearchPoint, plan: SearchPlan, verdict: SearchVerdict | None) -> None:

@@ -9,7 +9,9 @@ from functools import lru_cache, partial
 
 import streamlit as st
 
+from core.evaluation.reports.dot_plot import cost_title, dot_plot, dot_rows, plot_legend, plot_words
 from core.evaluation.reports.recommendation import Recommendation, recommendation
+from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.saved_runs import enlarge_plan
 from core.evaluation.runs.store import Run
@@ -19,18 +21,29 @@ from pages.parts.shared.session import engine, store
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
+TEXT_COLOURS = {"light": "#1f2933", "dark": "#e6ebf0"}  # of the dot plot
 
-def draw_recommendation(run: Run) -> None:
-    """Draw the recommendation, if there is one, with its reasons.
+
+def draw_recommendation(results: RunSummary) -> None:
+    """Draw the recommendation, if there is one, with its first reason and a plot of all methods.
 
     If more questions could decide between methods, a button evaluates these.
     """
+    run = results.run
     advice = recommend(run)
     if advice is None:
+        if not any(row.question.answers or row.question.gold for row in results.rows):
+            st.info(
+                tr(
+                    "These questions have no correct answers and no evidence, so only costs are "
+                    "shown. Figures of answers by a language model can be judged in pairs."
+                )
+            )
         return
     with st.container(border=True, key="recommendation", gap="small"):
         st.markdown(f"##### {plain(advice.headline)}")
-        st.caption(plain(" ".join(advice.details)))
+        if advice.details:
+            st.caption(plain(advice.details[0]))
         if advice.more:
             button(
                 tr("Ask {questions}", questions=many(advice.more, "more question")),
@@ -39,6 +52,22 @@ def draw_recommendation(run: Run) -> None:
                 key="ask_more",
                 help=tr("A new evaluation of these questions and further ones."),
             )
+    rows = dot_rows(results, advice)
+    theme = st.context.theme.type or "light"
+    st.plotly_chart(
+        dot_plot(rows, advice.metric, cost_title(results, advice), text_colour=TEXT_COLOURS[theme]),
+        key="dot-plot",
+        config={"displayModeBar": False},
+        alt=plot_words(rows, advice.metric),
+    )
+    st.caption(plain(plot_legend(results, rows)))
+
+
+def draw_reasons(run: Run) -> None:
+    """Draw the reasons of the recommendation that do not stand beside it."""
+    advice = recommend(run)
+    if advice is not None and advice.details[1:]:
+        st.markdown(plain(" ".join(advice.details[1:])))
 
 
 def recommend(run: Run) -> Recommendation | None:

@@ -19,6 +19,7 @@ from core.evaluation.reports.method_names import method_titles
 from core.evaluation.reports.summary import RunSummary, summary_dict
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.saved_runs import load_plan
+from core.evaluation.runs.saved_sources import set_titles
 from core.evaluation.runs.store import EVALUATION_OWNER_KIND, Run
 from core.io.json_text import json_text
 from core.models.price import Cap
@@ -153,26 +154,8 @@ def resume_run(run: Run, cap: Cap | None = None) -> None:
 
 
 def draw_run_actions(run: Run) -> None:
-    """Draw the downloads, and the delete button if no job works on the run."""
+    """Draw the delete button if no job works on the run."""
     job = job_of(run)
-    if run.done:
-        with st.popover(tr("Download"), icon=":material/download:"):
-            _download(run, tr("Report (HTML)"), report_html, ".html", "text/html")
-            _download(run, tr("Summary (CSV)"), summary_csv, "-summary.csv", "text/csv")
-            _download(run, tr("Every question (CSV)"), rows_csv, ".csv", "text/csv")
-            _download(run, tr("Table (LaTeX)"), latex_table, ".tex", "text/x-tex")
-            st.download_button(
-                tr("For other tools (zip)"),
-                lambda: run_zip(engine(), store(), run),
-                f"{_file_stem(run)}-files.zip",
-                "application/zip",
-                on_click="ignore",
-                width="stretch",
-                help=tr(
-                    "TREC runs and qrels, RAGAS rows and BenchmarkQED's answers of every method."
-                ),
-            )
-            _download(run, tr("Everything (JSON)"), _summary_json, ".json", "application/json")
     if job is None or job.has_ended:
         confirm_button(
             tr("Delete"),
@@ -183,6 +166,26 @@ def draw_run_actions(run: Run) -> None:
             type="secondary",
             why_not=visitor_refusal(EVALUATION_OWNER_KIND, str(run.id)),
         )
+
+
+def draw_downloads(results: RunSummary) -> None:
+    """Draw the buttons that download a run's results."""
+    run = results.run
+    with st.container(width=360):
+        _download(run, tr("Report (HTML)"), report_html, ".html", "text/html")
+        _download(run, tr("Summary (CSV)"), summary_csv, "-summary.csv", "text/csv")
+        _download(run, tr("Every question (CSV)"), rows_csv, ".csv", "text/csv")
+        _download(run, tr("Table (LaTeX)"), latex_table, ".tex", "text/x-tex")
+        st.download_button(
+            tr("For other tools (zip)"),
+            lambda: run_zip(engine(), store(), run),
+            f"{_file_stem(run)}-files.zip",
+            "application/zip",
+            on_click="ignore",
+            width="stretch",
+            help=tr("TREC runs and qrels, RAGAS rows and BenchmarkQED's answers of every method."),
+        )
+        _download(run, tr("Everything (JSON)"), _summary_json, ".json", "application/json")
 
 
 def _file_stem(run: Run) -> str:
@@ -241,7 +244,7 @@ def draw_runs() -> None:
                     tr(
                         "{questions} of {set}",
                         questions=many(run.spec["sample"], "question"),
-                        set=run.spec["set"],
+                        set=set_titles(run.spec),
                     ),
                     when,
                     state,

@@ -298,6 +298,8 @@ class Session:
     evaluate_sets: SessionKey[list[str]] = SessionKey(list)
     # The question sets chosen in the form, by source.
     evaluate_set_choice: SessionKeyFamily[list[str]] = SessionKeyFamily(list)
+    # Whether the form is open; also set where a link brings sets or methods.
+    evaluate_form: WidgetKey[bool] = WidgetKey(False)
     # The methods chosen in the form, by the kind of source.
     evaluate_methods: SessionKeyFamily[Sequence[str]] = SessionKeyFamily(())
     # The methods that the form selects once in addition, such as a run just imported.
@@ -312,6 +314,8 @@ class Session:
     evaluation_open: DerivedKey[MethodComparison] = DerivedKey()
     # The open tab of a run, also in its address; set when a new run is started from it.
     evaluate_part: WidgetKey[str] = WidgetKey("", name="part")
+    # Whether a part of such a tab is open, by its name, also in its address.
+    evaluate_section: SessionKeyFamily[bool] = SessionKeyFamily(False, name="open-{}")
     # The click in the picture of questions that flow from one method to another.
     evaluate_flow: WidgetKey[Any] = WidgetKey(None)
     # The run and the two methods of that picture, and its open band: the stages before and after.

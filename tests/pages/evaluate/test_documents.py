@@ -29,7 +29,7 @@ from core.runtime.jobs import JOB_CANCELLED, Job
 from core.types import Question
 from pages.parts.shared.session import engine, store
 from tests.pages.compare.three_documents import KNOWN, LINE, NAME, WIDE, made
-from tests.pages.evaluate.test_evaluate import home, opened, said
+from tests.pages.evaluate.test_evaluate import home, opened, part_of, said
 
 __all__ = ["home"]
 
@@ -70,23 +70,25 @@ def test_a_corpus_without_questions_says_how_it_gets_some(home):
 
 
 def test_where_the_passages_are_lost_is_drawn(run):
-    at = opened(run=run)
+    at = part_of(run, "Figures", "pictures")
     assert not at.exception and f"the documents “{NAME}”" in said(at).replace("\\", "")
     figures = at.dataframe[0].value
     # LINE keeps one chunk, of two gold passages, so both go by the first
-    assert list(figures["passage_recall@1"])[0].startswith("0.500")
-    assert list(figures["context_recall"])[0].startswith("1.000")
+    assert list(figures["passage_recall@1"])[0].startswith(".50")
+    assert list(figures["context_recall"])[0].startswith("1.00")
     drawn = {
         json.loads(one.proto.spec)["layout"]["title"]["text"]: json.loads(one.proto.spec)
-        for one in at.get("plotly_chart")
+        for one in at.get("plotly_chart")[1:]  # after the dot plot
     }
     lines = drawn["Where the passages are lost"]["data"]
     assert lines[0]["x"] == ["Corpus", "Graph", "Retrieved", "Prompt"]
     # one chunk of two passages, then both
     assert [line["y"] for line in lines] == [[1.0, 1.0, 0.5, 0.5], [1.0, 1.0, 1.0, 1.0]]
+    at = part_of(run, "Questions")
     questions = at.dataframe[-1].value  # by the gold passage that came first
     assert len(questions) == 1 and list(questions.iloc[0])[1:] == [0.5, 0.5]
-    assert "Judged in pairs" not in [one.label for one in at.tabs]
+    sections = [one.label for one in part_of(run, "Figures").expander]
+    assert "Pictures" in sections and "Judged in pairs" not in sections
 
 
 def test_answers_judged_in_pairs_are_shown_with_what_to_doubt(run, home, monkeypatch):
@@ -120,9 +122,7 @@ def test_answers_judged_in_pairs_are_shown_with_what_to_doubt(run, home, monkeyp
 
 def judging(run: int):
     """The part of a run in which its answers are judged."""
-    at = opened(run=run)
-    at.session_state["part"] = "Judged in pairs"
-    return at.run()
+    return part_of(run, "Figures", "pairs")
 
 
 def test_what_was_written_is_told_and_can_be_chosen(home):
@@ -207,11 +207,11 @@ def test_what_a_budget_brings_is_drawn(home):
         make_plan([find_method(line)], "towers", None, engine().graph, model=False),
     )
     assert job.wait(120) and not job.error
-    at = opened(run=job.number)
+    at = part_of(job.number, "Figures", "pictures")
     assert not at.exception
     drawn = {
         json.loads(one.proto.spec)["layout"]["title"]["text"]: json.loads(one.proto.spec)
-        for one in at.get("plotly_chart")
+        for one in at.get("plotly_chart")[1:]  # after the dot plot
     }
     assert [(line["x"], line["y"]) for line in drawn["Capped recall @10 by budget"]["data"]] == [
         ([10, 20], [1.0, 0.0])
@@ -223,8 +223,6 @@ def test_what_a_budget_brings_is_drawn(home):
 def test_what_changed_lists_the_questions_of_a_band(run):
     """LINE keeps one of the two passages, WIDE both: the one question is won."""
     at = opened(run=run)
-    at.session_state["part"] = "What changed"
-    at.run()
     assert not at.exception and "(n = 1); press one to list them" in said(at).replace("\\", "")
     line, wide = (repr(find_method(text).line) for text in (LINE, WIDE))
     at.session_state["evaluate_band"] = ((run, line, wide), ("retrieved", "right"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -11,9 +12,11 @@ from streamlit.testing.v1 import AppTest
 from core.datasets import datasets
 from core.datasets.own_sets import save_set
 from core.errors import HopscopeError
+from core.evaluation.metrics.outcome import OperatorCost
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.saved_runs import enlarge_plan
+from core.evaluation.runs.time_estimates import _run_seconds
 from core.io.home import ROOT, home_folder
 from core.methods.catalogue import Method, catalogue
 from core.models.price import Cap
@@ -57,6 +60,14 @@ def opened(**query: object) -> AppTest:
     return at.run()
 
 
+def part_of(run: int, part: str, *sections: str) -> AppTest:
+    """A tab of a run, with some of its sections open."""
+    at = opened(run=run, part=part)
+    for section in sections:
+        at.session_state[f"open-{section}"] = True
+    return at.run()
+
+
 def said(at: AppTest) -> str:
     return "\n".join(
         part.value
@@ -86,7 +97,7 @@ def test_the_sets_are_those_of_the_chosen_graph(home):
 def test_a_graph_without_questions_leads_to_where_they_are_added(home):
     at = opened(graph="umls")
     assert not at.exception and "has no questions yet" in said(at) + at.info[0].value
-    assert not any(b.label == "Start" for b in at.button)
+    assert not any(b.label.startswith("Start") for b in at.button)
     link = next(one for one in at.get("page_link") if one.label == "Add questions to this graph")
     assert "add=questions" in link.proto.query_string and "graph=umls" in link.proto.query_string
 
@@ -105,7 +116,7 @@ def test_a_started_evaluation_is_followed_and_kept(home):
     at = opened()
     at.multiselect[1].set_value(["lego-1"])
     at.number_input[0].set_value(2)
-    next(b for b in at.button if b.label == "Start").click()
+    at.button(key="evaluate-go").click()
     at.run()
     assert not at.exception
     number = home.runs()[0].id
@@ -117,19 +128,80 @@ def test_a_started_evaluation_is_followed_and_kept(home):
 
 
 def test_figures_tests_and_meanings_of_a_run(run):
-    at = opened(run=run)
+    at = part_of(run, "Figures", "tests", "costs", "meanings")
     assert not at.exception
-    figures = at.dataframe[0].value
-    assert list(figures["Method"]) == [
+    figures, tests, costs, meanings = (one.value for one in at.dataframe)
+    assert set(figures["Method"]) == {
         f"{one.label} ({one.secondary_name})"
         for one in (catalogue()["lego-1"], catalogue()["lego-10"])
-    ]
-    assert figures["Method"][0] == "Shortest paths (No. 1)"
+    }
+    # the metric of the recommendation, seconds and tokens come first
+    assert list(figures)[:4] == ["Method", "Rank", "reader_hit@1", "seconds"]
     # every answer is one step from the topic entity
-    assert figures["subgraph_recall"][0].startswith("1.000")
-    assert {"PersonalizedPageRank", "ShortestPaths"} <= set(at.dataframe[1].value["Step"])
-    assert set(at.dataframe[2].value["Method"]) == {figures["Method"][1]}
-    assert any("Subgraph precision" in one.label for one in at.expander)
+    assert figures["subgraph_recall"][0].startswith("1.00 [")
+    assert {"PageRank", "Shortest paths"} <= set(costs["Step"])  # the words of Build
+    assert len(set(tests["Method"])) == 1
+    assert "Subgraph precision" in set(meanings["Metric"])
+
+
+def test_columns_without_a_figure_are_left_out(run):
+    """No passages are asked for on triples, so their recall has no figure."""
+    at = part_of(run, "Figures")
+    key = "figures_metrics_reader_hit@1"
+    at.multiselect(key=key).set_value(["passage_recall@4", "seconds"]).run()
+    assert not at.exception and list(at.dataframe[0].value) == ["Method", "Rank", "seconds"]
+    assert not at.dataframe[0].value.isin(["–", "None", None]).any().any()
+
+
+def test_an_address_of_a_former_tab_opens_where_its_content_is(run):
+    at = opened(run=run, part="Paired tests")
+    assert not at.exception and at.session_state["part"] == "Figures"
+    assert any("p, corrected" in one.value for one in at.dataframe)
+
+
+def test_the_start_button_says_how_long_it_takes(home, run):
+    """The saved rows take 1.5 s by PageRank and .5 s by shortest paths: 2 s a question.
+
+    50 questions of Shortest paths take 100 s. Another method was never run, so it is guessed.
+    """
+    costs = (
+        OperatorCost("PersonalizedPageRank", "extract", 1.5, 0, 0, 0),
+        OperatorCost("ShortestPaths", "retrieve", 0.5, 0, 0, 0),
+    )
+    for row in home.rows(run):
+        home.save_row(
+            run, row.method, row.question.id, replace(row.outcome, costs=costs), None, None
+        )
+    _run_seconds.cache_clear()
+    at = opened()
+    at.multiselect[1].set_value(["lego-1"]).run()
+    assert at.button(key="evaluate-go").label == "Start: about 2 minutes"  # 100 s
+    at.number_input(key="evaluate_size").set_value(20).run()
+    assert at.button(key="evaluate-go").label == "Start: about 40 seconds"
+    assert "guessed" not in said(at)
+    at.multiselect[1].set_value(["chain-ranking"]).run()
+    assert "so guessed: Relation chains" in said(at).replace("\\", "")
+    at.multiselect[1].set_value([]).run()
+    assert at.button(key="evaluate-go").label == "Start"
+
+
+def test_the_form_is_open_until_there_is_a_result_and_where_a_set_was_brought(home, run):
+    form = lambda at: next(one for one in at.expander if one.label == "New evaluation")
+    assert not form(opened()).proto.expanded
+    at = AppTest.from_file(str(ROOT / "main.py"), default_timeout=120)
+    at.session_state["evaluate_sets"] = ["metaqa-2hop-dev"]
+    at.switch_page("pages/evaluate.py").run()
+    assert form(at).proto.expanded and form(at.run()).proto.expanded
+    home.delete(run)
+    assert form(opened()).proto.expanded
+
+
+def test_methods_are_short_chips_without_select_all(home):
+    at = opened()
+    methods = at.multiselect[1]
+    assert "Shortest paths (No. 1)" in methods.options
+    assert not any("PageRank ≤" in one or " → " in one for one in methods.options)
+    assert [at.multiselect[index].proto.select_all for index in (0, 1)] == [0, 0]
 
 
 def test_a_run_opens_on_its_recommendation_and_goes_on_with_more_questions(home):
@@ -150,7 +222,9 @@ def test_a_run_opens_on_its_recommendation_and_goes_on_with_more_questions(home)
         "##### Take Shortest paths(, relations filtered)?: no significant difference",
         words.replace("\\", ""),
     )
-    assert list(at.dataframe[0].value["Rank"]) == [1, 1]
+    assert [one.label for one in at.tabs] == ["Why", "Questions", "Figures", "Export"]
+    assert "The bracket: no significant difference." in words.replace("\\", "")
+    assert list(part_of(job.number, "Figures").dataframe[0].value["Rank"]) == ["1", "1"]
     more = enlarge_plan(store(), home.run(job.number), 3, engine().graph)
     assert [one.question.id for one in more.drawn[:12]] == [
         one.question.id for one in plan.drawn
@@ -170,7 +244,7 @@ def test_the_table_of_an_unfinished_run_says_on_how_many_questions_it_rests(home
     begun = home.begin_run(home.run(whole.number).spec, plan.drawn, again=True)
     for row in home.rows(whole.number)[:3]:
         home.save_row(begun.id, row.method, row.question.id, row.outcome, row.error, None)
-    at = opened(run=begun.id)
+    at = part_of(begun.id, "Figures")
     assert not at.exception and "3 of 4 questions" in at.warning[0].value
     assert list(at.dataframe[0].value["Questions"]) == ["3 of 4"]
     for hops, count in ((1, "2"), (2, "1")):  # of how many is not known before they were asked
@@ -229,7 +303,7 @@ def test_a_limit_and_a_number_of_requests_are_given_to_the_run(home, monkeypatch
     monkeypatch.setattr("pages.parts.evaluate.form.evaluate", begun)
     at = opened()
     limit = lambda: next(one for one in at.text_input if one.label == "Spend at most")
-    start = lambda: next(one for one in at.button if one.label == "Start")
+    start = lambda: at.button(key="evaluate-go")
     limit().set_value("**much** <i>").run()
     # nothing begins without the limit that was meant
     assert "is no cap" in said(at) and start().disabled

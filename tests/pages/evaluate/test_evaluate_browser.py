@@ -20,6 +20,11 @@ from tests.pages.shared.test_accessibility_browser import serious
 from tests.server import open_page, server, settle, take_scheme
 
 pytestmark = pytest.mark.usefixtures("browser")
+# names as they are typed, and the chips that they choose
+TYPED_METHODS = {
+    "passages by meaning": "Passages by meaning (VanillaRAG)",
+    "graph and passages by": "Graph and passages by meaning (VGraphRAG)",
+}
 TAB = "/evaluate?run=1&part="
 
 
@@ -49,7 +54,7 @@ def evaluated(tmp_path_factory):
 
 
 def test_a_band_is_pressed_and_lists_its_questions(evaluated):
-    with open_page(f"{evaluated}{TAB}What+changed") as page:
+    with open_page(f"{evaluated}{TAB}What+changed") as page:  # an address of a former tab
         problems = []
         page.on("pageerror", lambda error: problems.append(str(error)))
         band = page.locator(".flow .band.won")
@@ -92,6 +97,29 @@ def test_a_band_is_pressed_and_lists_its_questions(evaluated):
         )
 
 
+@pytest.mark.parametrize("width", [390, 800, 1440, 1920])
+def test_the_first_screen_of_a_result_overlaps_nowhere(evaluated, width):
+    """Names, dots and costs of the plot keep to themselves, and nothing is wider than the page."""
+    with open_page(f"{evaluated}/evaluate?run=1", width=width) as page:
+        plot = page.locator(".st-key-dot-plot .main-svg").first
+        plot.wait_for(timeout=60_000)
+        settle(page)
+        boxes = page.locator(".st-key-dot-plot").evaluate(
+            """box => [...box.querySelectorAll('.yaxislayer-above text, .annotation text, .textpoint text')]
+              .map(one => one.getBoundingClientRect()).map(b => [b.left, b.top, b.right, b.bottom])"""
+        )
+        assert len(boxes) >= 6  # two methods with their numbers and costs
+        for index, (left, top, right, bottom) in enumerate(boxes):
+            for other in boxes[index + 1 :]:
+                apart_x = right <= other[0] + 1 or other[2] <= left + 1
+                apart_y = bottom <= other[1] + 1 or other[3] <= top + 1
+                assert apart_x or apart_y, (boxes[index], other)
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        for scheme in ("light", "dark"):
+            take_scheme(page, scheme)
+            assert not serious(page)
+
+
 def test_a_repair_is_tried_and_evaluated_beside_the_others(evaluated):
     """The line that keeps one passage finds the other one further down.
 
@@ -126,3 +154,50 @@ def test_a_repair_is_tried_and_evaluated_beside_the_others(evaluated):
         found = serious(page)
         assert not found, found
         assert not problems
+
+
+def test_by_keys_alone_an_evaluation_is_begun_and_its_tabs_are_read(evaluated):
+    """A set, two methods, Start, then each tab of the result; no Select all is in the way."""
+    with open_page(f"{evaluated}/evaluate?corpus={NAME}") as page:
+        form = page.get_by_text("New evaluation", exact=True)
+        form.wait_for(timeout=60_000)
+        settle(page)
+        page.locator("summary", has_text="New evaluation").focus()
+        page.keyboard.press("Enter")
+        sets = page.get_by_role("combobox", name="Questions about")
+        sets.wait_for()
+        sets.focus()
+        page.keyboard.press("Backspace")
+        settle(page)
+        page.keyboard.type("Asked")
+        page.keyboard.press("Enter")
+        settle(page)
+        page.keyboard.press("Escape")
+        methods = page.get_by_role("combobox", name="Methods")
+        methods.focus()
+        for _ in range(3):  # those that are proposed
+            page.keyboard.press("Backspace")
+            settle(page)
+        page.keyboard.press("Escape")
+        for name, chip in TYPED_METHODS.items():
+            methods.focus()
+            page.keyboard.type(name)
+            page.get_by_role("option").first.wait_for()
+            assert page.get_by_text(re.compile("^Select (all|.* matches)$")).count() == 0
+            page.keyboard.press("Enter")
+            settle(page)
+            page.keyboard.press("Escape")
+            # the method of that name, and no other that matches
+            page.get_by_text(chip, exact=True).first.wait_for()
+        start = page.get_by_role("button", name=re.compile("Start: about"))
+        start.focus()
+        page.keyboard.press("Enter")
+        page.get_by_role("heading", name="2 methods on “Asked”").wait_for(timeout=120_000)
+        page.get_by_role("button", name="Delete").wait_for(timeout=120_000)
+        settle(page)
+        page.get_by_role("tab", name="Why").focus()
+        for tab in ("Questions", "Figures", "Export"):
+            page.keyboard.press("ArrowRight")
+            page.get_by_role("tab", name=tab, selected=True).wait_for()
+            settle(page)
+        page.get_by_role("button", name="Table (LaTeX)").wait_for()

@@ -10,7 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from core.engine import Engine
 from core.evaluation.search import verdict
+from core.evaluation.search.search import Search
 from core.evaluation.search.space import load_space
+from core.evaluation.search.trial import OVER_BUDGET, TrialFigures
 from core.io.home import ROOT
 from core.methods.catalogue import catalogue
 from core.runtime.jobs import JOB_CANCELLED
@@ -71,7 +73,7 @@ def at(films, tmp_path, monkeypatch):
 
 
 def send(at):
-    return next(button for button in at.button if button.label == "Search").click().run()
+    return at.button(key="search_form-go").click().run()
 
 
 def said(at):
@@ -111,10 +113,13 @@ def test_a_search_is_shown_judged_and_a_line_of_it_saved(at):
     table = at.dataframe[0].value
     assert (
         len(table) == 3
-        and table["Best at its cost"].iloc[0]
+        and "best at its cost" in table["Outcome"].iloc[0]
         and table["reader_hit@1"].iloc[0] == table["reader_hit@1"].max()
     )
     assert "No\\. 1" in said(at) and "2 unseen questions" in said(at)
+    # the sentence at the end, before the plot and the table
+    assert any(one.value.startswith("##### Take ") for one in at.markdown)
+    assert wishes["only_affordable"] is True
     at.text_input(key="search_name").set_value("Mine").run()
     at.button(key="search_save").click().run()
     assert not at.exception and catalogue()["own-mine"].line.words() == table["Steps"].iloc[0]
@@ -125,10 +130,7 @@ def test_a_search_is_shown_judged_and_a_line_of_it_saved(at):
     at.session_state["search_saved"] = (repr(catalogue()["own-mine"].line), "Mine")
     assert "Saved as “Mine”" in said(at.run())
     # without another visit
-    assert any(
-        label.startswith("Mine · ")
-        for label in at.multiselect(key="evaluate_methods-graph").options
-    )
+    assert any(label == "Mine" for label in at.multiselect(key="evaluate_methods-graph").options)
     at.button(key="search_save").click().run()
     assert "already a method" in at.error[0].value
 
@@ -166,3 +168,44 @@ def test_a_search_that_was_cancelled_goes_on_and_one_of_another_server_is_told(a
     at.query_params[method_search.SEARCH_PARAMETER] = "gone"
     at.run()
     assert not at.exception and "The server was restarted" in said(at)
+
+
+def test_the_button_says_how_long_a_search_takes(at, monkeypatch):
+    """Published are one method, guessed to take 2 s (4 steps of .5 s), which is over 1 s.
+
+    A search asks 25 methods 3 x 8 questions for at most 1 s each, then 3 methods 3 x 20 unseen
+    ones, and measures the published one on 3: 600 + 180 + 3 = 783 s.
+    """
+    seconds = {"lego-1": 2.0}
+    monkeypatch.setattr(
+        method_search,
+        "seconds_by_runs",
+        lambda known: (sum(seconds[one.id] for one in known), ["one"]),
+    )
+    assert at.run().button(key="search_form-go").label == "Search, about 13 minutes"
+    assert "1 of 1 published methods were never run here" in said(at)
+    seconds["lego-1"] = 0.1  # now it is asked the unseen ones: 60 + 4 x 6 + .3 = 84 s
+    assert at.run().button(key="search_form-go").label == "Search, about 84 seconds"
+    at.segmented_control(key="search_cost").set_value("tokens").run()
+    assert at.button(key="search_form-go").label == "Search"  # of tokens, no time is known
+
+
+def test_published_methods_over_the_budget_are_counted_and_not_asked(at, monkeypatch):
+    over = TrialFigures(0.0, 99.0, 1, OVER_BUDGET)
+    monkeypatch.setattr(Search, "probe", lambda self, line, job: over)
+    at.number_input(key="search_trials").set_value(2)
+    at.number_input(key="search_budget").set_value(60.0)
+    at.multiselect(key="search_kinds").set_value(["published"])
+    send(at)
+    (name,) = [at.session_state["search_last"]]
+    plan = method_search._plans[name]
+    tried = {repr(point.line) for point in plan.search.points()}
+    if repr(catalogue()["lego-1"].line) not in tried:
+        assert [one.id for one in plan.left_out] == ["lego-1"]
+        assert "1 published method left out" in said(at) and not store().runs()
+        assert "it was not compared" in said(at)
+
+
+def test_the_blank_of_the_sets_is_short(at):
+    labels = [one.proto.popover.label for one in at.get("popover")]
+    assert "1 to 3 hops" in labels

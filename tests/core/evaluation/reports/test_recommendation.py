@@ -15,6 +15,7 @@ from core.evaluation.metrics.outcome import (
     SubgraphSizes,
 )
 from core.evaluation.metrics.passages import PassageSurvival
+from core.evaluation.reports.export import latex_table
 from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.store import Run, StoredRow
@@ -280,3 +281,16 @@ def test_costs_that_nobody_notices_are_alike():
         summed(model=False, seconds={"a": 0.001, "b": 0.05}, a="1" * 16, b="1" * 16)
     )
     assert "as much" not in found.details[0]
+
+
+def test_latex_marks_a_best_value_only_beyond_chance():
+    """b is ahead of a on 12 questions of 16, p = .0005; on 4 of 16, p = .125.
+
+    Both take 1 s, so no seconds are marked.
+    """
+    ahead = latex_table(summed(a="0" * 12 + "1111", b="1" * 16), ("hits@1", "seconds"))
+    assert ahead.count("textbf") == 1 and r"\textbf{1.000}" in ahead
+    assert "textbf" not in latex_table(summed(a=HALF, b=MORE), ("hits@1",))
+    # the least tokens are the best
+    fewest = latex_table(summed(a=HALF, b=MORE), ("tokens",))
+    assert fewest.count("textbf") == 1 and r"\textbf{100}" in fewest

@@ -132,6 +132,60 @@ def test_a_point_beats_another_only_where_the_corrected_p_says_so_and_it_costs_n
     )
 
 
+def estimates(quality, seconds):
+    values = {"reader_hit@1": quality, "seconds": seconds}
+    return {name: Estimate(value, value, value, 60) for name, value in values.items()}
+
+
+def test_the_verdict_names_what_to_take_and_the_best_published_method():
+    """A line of the catalogue has its name, another one its number."""
+    published = catalogue()["lego-1"]
+    named = repr(catalogue()["chain-ranking"].line.without_stage("generate"))
+
+    def verdict(line, quality, difference, p_holm):
+        test = PairedTest("reader_hit@1", "a", "b", difference, 0.1, 0.5, 0.01, 60, p_holm)
+        cost = PairedTest("seconds", "a", "b", 0.1, 0.1, 0.1, 1.0, 60, 1.0)
+        one = PointComparison(points(line)[0], estimates(quality, 0.19), test, cost)
+        figures = {"lego-1": estimates(0.33, 0.04)}
+        return SearchVerdict(1, published, {"lego-1": published}, figures, (one,), 60).advice()
+
+    assert verdict(named, 0.83, 0.5, 0.001) == (
+        "Take Relation chains: .83 at 0.19 s; best published within the budget: Shortest paths, "
+        ".33 (a significant difference)"
+    )
+    assert verdict(PLAIN, 0.43, 0.1, 0.2) == (
+        "Take candidate 1: .43 at 0.19 s; best published within the budget: Shortest paths, .33 "
+        "(no significant difference)"
+    )
+    assert verdict(PLAIN, 0.23, -0.1, 0.2) == (
+        "Take Shortest paths: .33 at 0.04 s; the search found nothing better"
+    )
+
+
+def test_published_lines_beyond_the_budget_are_left_out():
+    """One line was tried by the search, the others are measured; who asks for them gets all."""
+    cheap, tried, costly = (catalogue()[id] for id in ("lego-1", "lego-10", "lego-12"))
+    measured = []
+
+    def probe(line, job):
+        measured.append(repr(line))
+        stopped = "over the budget" if repr(line) == repr(costly.line) else ""
+        return TrialFigures(0.5, 1.0, 3, stopped)
+
+    config = SimpleNamespace(may_ask_model=False)
+    search = SimpleNamespace(config=config, probe=probe)
+    job = SimpleNamespace(check=lambda: None, report=lambda *_: None, fraction=None)
+    over = TrialFigures(0.5, 9.0, 1, "over the budget")
+    known = (SearchPoint(1, tried.line, over),)
+    unseen = SimpleNamespace(methods=(cheap, tried, costly))
+    plan = SearchPlan(search, unseen, only_affordable=True)
+    plan.find_costly(known, job)
+    assert plan.left_out == [tried, costly] and repr(tried.line) not in measured
+    everyone = SearchPlan(search, unseen)
+    everyone.find_costly(known, job)
+    assert everyone.left_out == []
+
+
 def test_the_front_has_the_best_first_and_of_equal_lines_the_first():
     def point(number, quality, cost, stopped=""):
         return SearchPoint(number, parse_line(PLAIN), TrialFigures(quality, cost, 3, stopped))
