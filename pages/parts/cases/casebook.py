@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from functools import partial
 from html import escape
 
@@ -17,7 +16,7 @@ from pages.parts.shared.actions import button
 from pages.parts.shared.people import owner_text
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
-from pages.parts.shared.text import plain
+from pages.parts.shared.text import date_text, plain
 from pages.parts.shared.wording import tr
 
 CASES_PER_CLICK = 25  # cases that are listed at first, and added by each click
@@ -91,7 +90,7 @@ def case_facts(case: Case) -> str:
     if case.example:
         facts.append(tr("example"))
     else:
-        facts.append(f"{datetime.fromtimestamp(case.created):%d %b %Y, %H:%M}")
+        facts.append(date_text(case.created))
         facts.append(owner_text(CASE_KIND, case.id))
     return " · ".join(filter(None, facts))
 

@@ -30,7 +30,7 @@ from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import session
 from pages.parts.shared.spending import draw_spending_limit
-from pages.parts.shared.text import many, plain
+from pages.parts.shared.text import date_text, many, plain
 from pages.parts.shared.wording import tr
 
 MAX_LISTED_RUNS = 30  # newest runs that are listed
@@ -236,14 +236,13 @@ def draw_runs() -> None:
         with st.container(horizontal=True, vertical_alignment="center", border=True):
             with st.container(gap=None, width="stretch"):
                 st.text(", ".join(method_titles(run).values()))
-                when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.created))
                 parts = (
                     tr(
                         "{questions} of {set}",
                         questions=many(run.spec["sample"], "question"),
                         set=run.spec["set"],
                     ),
-                    when,
+                    date_text(run.created),
                     state,
                     owner_text(EVALUATION_OWNER_KIND, str(run.id)),
                 )

@@ -6,6 +6,7 @@ These texts are never read as Markdown or HTML.
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
 from core.errors import split_command
 from pages.parts.shared.wording import noun, tr
@@ -45,6 +46,11 @@ def many(count: int, what: str, plural: str = "") -> str:
     `plural` is needed for an irregular plural only.
     """
     return f"{count:,} {noun(count, what, plural or what + 's')}"
+
+
+def date_text(moment: float) -> str:
+    """Return the local date and time of a moment, in seconds since 1970."""
+    return f"{datetime.fromtimestamp(moment):%d %b %Y, %H:%M}"
 
 
 def size_words(count: float) -> str:

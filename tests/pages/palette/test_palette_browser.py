@@ -7,8 +7,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from core.operators.text import parse_line
 from core.methods.catalogue import delete_method, save_method
+from core.operators.text import parse_line
 from tests.server import open_page, settle
 
 pytestmark = pytest.mark.usefixtures("browser")
