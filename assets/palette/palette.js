@@ -54,6 +54,7 @@ class CommandPalette {
     if (lists.get("of") === data.list) return;
     lists.clear();
     lists.set("of", data.list);
+    this.load();
   }
 
   opened(event) {
@@ -108,9 +109,8 @@ class CommandPalette {
   }
 
   typed() {
-    this.active = null;
+    this.pointed = null;
     this.draw();
-    this.list.scrollTop = 0;
     if (this.field.value.trim().length >= LEAST_LETTERS) this.loadQuestions();
   }
 
@@ -137,15 +137,21 @@ class CommandPalette {
     const counted = text ? `${count.toLocaleString()} ${nounOf(count, "match", "matches")}` : "";
     setText(this.status, this.failed ? tr("The list could not be loaded.") : waits || counted);
     this.list.replaceChildren(...this.shown.map((entry, at) => this.row(entry, at)));
-    this.point(Math.max(0, this.shown.indexOf(this.active)));
+    const same = (entry) => entry.kind === this.pointed?.kind && entry.id === this.pointed.id;
+    this.point(Math.max(0, this.shown.findIndex(same))); // what comes later moves nobody from where they went
   }
 
   row(entry, at) {
     const row = Object.assign(el("li", ""), { id: `found-${at}`, role: "option" });
     row.append(el("span", "title", entry.title), el("span", "note", [entry.name, entry.note].filter(Boolean).join(" · ")), el("span", "kind", KINDS[entry.kind][0]));
-    row.addEventListener("pointermove", () => this.active !== entry && this.point(at));
+    row.addEventListener("pointermove", () => this.active !== entry && this.go(at));
     row.addEventListener("click", (event) => this.choose(entry, event.ctrlKey || event.metaKey));
     return row;
+  }
+
+  go(at) {
+    this.point(at);
+    this.pointed = this.active;
   }
 
   point(at) {
@@ -164,7 +170,7 @@ class CommandPalette {
     event.stopPropagation(); // the keys of the page behind it, such as those of a presentation
     if (event.target !== this.field || event.isComposing) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step && this.shown.length) this.point((this.shown.indexOf(this.active) + step + this.shown.length) % this.shown.length);
+    if (step && this.shown.length) this.go((this.shown.indexOf(this.active) + step + this.shown.length) % this.shown.length);
     else if (event.key === "Enter" && this.active) this.choose(this.active, event.ctrlKey || event.metaKey);
     else return;
     event.preventDefault();

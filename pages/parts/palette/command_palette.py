@@ -7,6 +7,7 @@ page, which the run goes to within the session.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import streamlit as st
@@ -14,10 +15,10 @@ from streamlit.navigation.page import StreamlitPage
 
 from core.methods.catalogue import find_method, method_for_source
 from core.sharing import shared
-from core.sources import AnswerSource, source_in
+from core.sources import source_in
 from pages.parts.compare.lanes import insert_line, lane_of_line, restore_lanes
 from pages.parts.compare.presentation import is_presenting
-from pages.parts.compare.screen_state import restore_from_address
+from pages.parts.compare.screen_state import restore_from_address, session_link
 from pages.parts.palette.search_list import list_address
 from pages.parts.question.permalink import Permalink
 from pages.parts.question.question_sets import question_set_source
@@ -110,28 +111,19 @@ def _address(kind: str, id: str, set_name: str) -> tuple[str, dict[str, list[str
 def _question_link(text: str, set_name: str) -> Permalink:
     """Return the link that asks a question with the lanes of the session.
 
-    Compare adds the entities and known answers of a question of a set.
+    Compare adds the entities and known answers of a question of a set. Questions of some sets have
+    a graph each.
     """
-    source = _question_source(text, set_name)
-    lanes = session.lanes_of_kind.get(source.kind, [])
+    source = chosen_source()
+    sets_source = question_set_source()
+    question = sets_source.find_question(text) if set_name in sets_source.sets else None
+    if question is not None:
+        source = sets_source.source_of_question(set_name, question)
+    lanes = session.lanes_of_kind.get(source.kind)
     if source.kind == session.lanes_source_kind:
         lanes = session.lanes
-    return Permalink(
-        text,
-        lanes=tuple(lanes) or source.default_lanes,
-        source=source,
-        seed=session.seed,
-        model=session.model,
-        reader=session.reader,
-        is_typed=True,
-    )
-
-
-def _question_source(text: str, set_name: str) -> AnswerSource:
-    """Return the graph or corpus of a question. Questions of some sets have a graph each."""
-    source = question_set_source()
-    question = source.find_question(text) if set_name in source.sets else None
-    return chosen_source() if question is None else source.source_of_question(set_name, question)
+    link = replace(session_link(), question=text, entities=(), answers=(), edits=())
+    return replace(link, source=source, lanes=tuple(lanes or source.default_lanes))
 
 
 def _add_method(id: str) -> None:
