@@ -20,6 +20,7 @@ const KINDS = {
 };
 const lists = new Map(); // what was fetched by address: it outlives the page that showed it
 
+const key = (set) => `questions of ${set}`;
 const folded = (text) => text.normalize("NFKD").replace(MARKS, "").toLowerCase();
 
 async function fetched(address) {
@@ -83,25 +84,28 @@ class CommandPalette {
   async load() {
     const address = this.data.list;
     try {
-      lists.set("list", await fetched(address));
+      const list = await fetched(address);
+      if (address === this.data.list) lists.set("list", list);
       this.failed = false;
     } catch {
       this.failed = true;
     }
     this.draw();
+    this.loadQuestions();
   }
 
   async loadQuestions() {
     const address = this.data.list;
+    if (this.field.value.trim().length < LEAST_LETTERS) return;
     for (const [set, title] of Object.entries(lists.get("list")?.sets ?? {})) {
-      if (lists.has(set) || !this.dialog.open || address !== this.data.list) continue;
-      lists.set(set, true);
+      if (lists.has(key(set)) || !this.dialog.open || address !== this.data.list) continue;
+      lists.set(key(set), true);
       try {
         const { questions, total } = await fetched(`${address}&set=${encodeURIComponent(set)}`);
         const note = questions.length < total ? tr("{set}, of which the first {some} are searched", { set: title, some: questions.length }) : title;
-        lists.set(set, questions.map((text) => ({ kind: "question", id: text, title: text, note, set, folded: folded(text) })));
+        lists.set(key(set), questions.map((text) => ({ kind: "question", id: text, title: text, note, set, folded: folded(text) })));
       } catch {
-        lists.delete(set);
+        lists.delete(key(set));
         this.failed = true;
       }
       if (this.dialog.open) this.draw();
@@ -111,13 +115,13 @@ class CommandPalette {
   typed() {
     this.pointed = null;
     this.draw();
-    if (this.field.value.trim().length >= LEAST_LETTERS) this.loadQuestions();
+    this.loadQuestions();
   }
 
   // Two names of a method are two things, of which the better match counts.
   matches(text) {
     const words = folded(text).match(/[\p{L}\p{N}]+/gu) ?? [];
-    const sets = Object.keys(lists.get("list")?.sets ?? {}).map((set) => lists.get(set)).filter(Array.isArray);
+    const sets = Object.keys(lists.get("list")?.sets ?? {}).map((set) => lists.get(key(set))).filter(Array.isArray);
     const all = text.length < LEAST_LETTERS ? [] : sets.flatMap((set) => set.filter((one) => words.every((word) => one.folded.includes(word))));
     const begin = all.length > MOST_RANKED ? all.filter((one) => one.folded.startsWith(words.join(" "))) : [];
     const questions = [...new Set([...begin, ...all])].slice(0, MOST_RANKED);
@@ -133,7 +137,7 @@ class CommandPalette {
     const { best, count } = text ? this.matches(text) : { best: this.data.entries };
     this.shown = best.slice(0, MOST_ROWS);
     if (text) this.shown.push({ kind: "ask", id: text, title: tr("Ask “{text}”", { text }) });
-    const waits = !lists.has("list") ? tr("Loading the list …") : Object.keys(lists.get("list").sets).some((set) => lists.get(set) === true) ? tr("Loading the questions …") : "";
+    const waits = !lists.has("list") ? tr("Loading the list …") : Object.keys(lists.get("list").sets).some((set) => lists.get(key(set)) === true) ? tr("Loading the questions …") : "";
     const counted = text ? `${count.toLocaleString()} ${nounOf(count, "match", "matches")}` : "";
     setText(this.status, this.failed ? tr("The list could not be loaded.") : waits || counted);
     this.list.replaceChildren(...this.shown.map((entry, at) => this.row(entry, at)));
