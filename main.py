@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.io.home import ROOT, home_folder, keep_private
 from core.sharing import shared
+from pages.parts.palette.command_palette import draw_command_palette
 from pages.parts.shared.actions import result_of
 from pages.parts.shared.address import go_to_wanted_address
 from pages.parts.shared.people import may_enter, require_sign_in
@@ -44,7 +45,8 @@ record_page(page.url_path or "compare")  # The default page has an empty path.
 
 
 def draw_sidebar() -> bool:
-    """Draw the sidebar and return True, so that `result_of` returns None only after an error."""
+    """Draw palette and sidebar and return True: `result_of` returns None only after an error."""
+    draw_command_palette(PAGES)
     sidebar()
     return True
 

@@ -38,6 +38,24 @@ export function setAttribute(node, name, value) {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 }
 
+// An input that points at rows of a list (WAI-ARIA authoring practices, list autocomplete).
+export function combobox(className, label, list, others) {
+  const input = Object.assign(el("input", className), { type: "text", autocomplete: "off", spellcheck: false, ...others });
+  const marks = { role: "combobox", "aria-label": label, "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": list.id };
+  for (const [name, value] of Object.entries(marks)) input.setAttribute(name, value);
+  list.setAttribute("role", "listbox");
+  return input;
+}
+
+// Makes one of the rows the active one; none where there is no such row.
+export function pointAt(input, rows, place) {
+  for (const [at, row] of rows.entries()) row.setAttribute("aria-selected", String(at === place));
+  if (rows[place]) {
+    input.setAttribute("aria-activedescendant", rows[place].id);
+    rows[place].scrollIntoView({ block: "nearest" });
+  } else input.removeAttribute("aria-activedescendant");
+}
+
 export function changed(memo, name, value) {
   const text = JSON.stringify(value) ?? "";
   if (memo[name] === text) return false;

@@ -1,6 +1,6 @@
-// An input with suggestions: a combobox whose list is filled from outside (WAI-ARIA authoring practices, list autocomplete).
+// An input with suggestions: a combobox whose list is filled from outside.
 
-import { button, el } from "../board/dom.js";
+import { button, combobox, el, pointAt } from "../board/dom.js";
 import { nounOf, tr } from "../wording.js";
 
 const SETTLED = 200; // milliseconds after the last letter
@@ -12,15 +12,8 @@ export class Field {
   constructor({ label, eager, onQuery, onTake, onBack }) {
     // `told`: the text that the list is for; `wanted`: a text for which Enter came before its list; `closed`: one whose list was closed.
     Object.assign(this, { eager, onQuery, onTake, onBack, options: [], active: -1, told: null, known: "", wanted: null, closed: null });
-    const id = `he-list-${(made += 1)}`;
-    this.input = el("input", "entry");
-    Object.assign(this.input, { type: "text", maxLength: LONGEST, autocomplete: "off", spellcheck: false });
-    const marks = { role: "combobox", "aria-label": label, "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": id };
-    for (const [name, value] of Object.entries(marks)) this.input.setAttribute(name, value);
-    this.list = el("ul", "list");
-    this.list.id = id;
-    this.list.hidden = true;
-    this.list.setAttribute("role", "listbox");
+    this.list = Object.assign(el("ul", "list"), { id: `he-list-${(made += 1)}`, hidden: true });
+    this.input = combobox("entry", label, this.list, { maxLength: LONGEST });
     this.list.setAttribute("aria-label", tr("Suggestions"));
     this.live = el("span", "sr-only");
     this.live.setAttribute("aria-live", "polite");
@@ -78,12 +71,7 @@ export class Field {
 
   point(place) {
     this.active = place;
-    const rows = [...this.list.querySelectorAll(".option")];
-    for (const [at, row] of rows.entries()) row.setAttribute("aria-selected", String(at === place));
-    if (rows[place]) {
-      this.input.setAttribute("aria-activedescendant", rows[place].id);
-      rows[place].scrollIntoView({ block: "nearest" });
-    } else this.input.removeAttribute("aria-activedescendant");
+    pointAt(this.input, [...this.list.querySelectorAll(".option")], place);
   }
 
   key(event) {

@@ -51,6 +51,7 @@ class Job(Watch):
         self.person = current_person()
         self.status = JOB_WAITING
         self.text = "Waiting for its turn"
+        self.text_since = time.monotonic()  # when the text was new
         self.fraction: float | None = None
         self.error: str | None = None
         self.result: Any = None
@@ -72,7 +73,9 @@ class Job(Watch):
 
     def report(self, text: str, fraction: float | None = None) -> None:
         """Report the current activity and, if known, the fraction done (0 to 1)."""
-        self.text, self.fraction = text or self.text, fraction
+        if text and text != self.text:
+            self.text, self.text_since = text, time.monotonic()
+        self.fraction = fraction
         self.touch()
 
     def touch(self) -> None:

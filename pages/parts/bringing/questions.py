@@ -235,7 +235,7 @@ def _misfit_text(graph: str, choice: ChosenQuestions) -> str:
         return rows_fit(len(questions), choice.n_own_graphs).words(OWN_GRAPHS_WORDS)
 
     def compare_names() -> str:
-        with st.spinner(tr("Looking up the names")):
+        with st.spinner(tr("Looking up the names"), show_time=True):
             opened_graph = result_of(lambda: engine().graph(graph))
         return "" if opened_graph is None else measure_fit(opened_graph, questions).words(graph)
 

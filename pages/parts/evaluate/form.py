@@ -372,7 +372,9 @@ def begin_run(
     settings : as `_choose_settings` returns them.
     """
     with shown_errors():
-        with st.spinner(tr("Opening the graph or documents and drawing the questions")):
+        with st.spinner(
+            tr("Opening the graph or documents and drawing the questions"), show_time=True
+        ):
             plan = make_plan(selected, ",".join(sets), size, engine().graph, seed=seed, **settings)
             job = evaluate(engine(), store(), plan, max_concurrent=max_concurrent, cap=cap)
         st.query_params["run"] = str(job.number)

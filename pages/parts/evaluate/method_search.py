@@ -102,7 +102,7 @@ def _start_search(options: dict[str, Any]) -> None:
     """
     st.query_params.pop(SEARCH_PARAMETER, None)
     del session.search_last
-    with st.spinner(tr("Opening the graph or documents")):
+    with st.spinner(tr("Opening the graph or documents"), show_time=True):
         plan = result_of(lambda: _make_plan(options))
     if plan is None or result_of(lambda: start_search(engine(), store(), plan)) is None:
         return

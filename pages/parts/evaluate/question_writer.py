@@ -114,7 +114,7 @@ def _writer_text(recipe: Recipe) -> str:
 
 
 def _start_writing(source: AnswerSource, recipe: Recipe, about: str) -> Job:
-    with st.spinner(tr("Opening the documents")):
+    with st.spinner(tr("Opening the documents"), show_time=True):
         corpus = open_corpus(source.name)
     return start_writing(
         engine(),

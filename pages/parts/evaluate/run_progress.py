@@ -239,14 +239,13 @@ def draw_runs() -> None:
         with st.container(horizontal=True, vertical_alignment="center", border=True):
             with st.container(gap=None, width="stretch"):
                 st.text(", ".join(method_titles(run).values()))
-                when = date_text(run.created)
                 parts = (
                     tr(
                         "{questions} of {set}",
                         questions=many(run.spec["sample"], "question"),
                         set=set_titles(run.spec),
                     ),
-                    when,
+                    date_text(run.created),
                     state,
                     owner_text(EVALUATION_OWNER_KIND, str(run.id)),
                 )

@@ -97,7 +97,7 @@ def _draw_found_servers() -> None:
     """Draw the button that searches for servers, and the servers that were found."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if button(tr("Look for servers on this computer"), key="server-find", icon="radar"):
-            with st.spinner(tr("Looking …")):
+            with st.spinner(tr("Looking …"), show_time=True):
                 session.servers_found = find_servers()
         caption("Ports {ports}", ports=", ".join(map(str, SERVER_PORTS)))
     if session.servers_found == ():
@@ -301,7 +301,7 @@ def _list_models(form: ServerForm) -> None:
     """Ask the server for its models, and store their names."""
     check_administrator(tr("add models"))
     _check_address(form)
-    with st.spinner(tr("Asking the server …")):
+    with st.spinner(tr("Asking the server …"), show_time=True):
         session.server_models = (
             form.url,
             list_models(form.url, form.variable, form.key or None),
@@ -342,7 +342,7 @@ def _test(form: ServerForm) -> None:
             text = tr("The server answers, but does not list a model “{model}”.", model=form.model)
             st.warning(plain(text))
         return
-    with st.spinner(tr("Asking the server …")):
+    with st.spinner(tr("Asking the server …"), show_time=True):
         chat = OpenAIChat(
             form.url,
             form.model,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
+
 import streamlit as st
 
-from core.runtime.jobs import Job
+from core.runtime.jobs import JOB_RUNNING, Job
 from pages.parts.shared.session import draw_cancel_button, engine
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
+
+MIN_SHOWN_AGE_SECONDS = 5  # of a text; a younger one counts as of now
 
 
 def draw_job(job: Job, key: str, end_text: str = "", share: bool = False) -> None:
@@ -19,7 +23,7 @@ def draw_job(job: Job, key: str, end_text: str = "", share: bool = False) -> Non
     ----------
     key : last part of the key of the cancel button.
     end_text : the sentence after an end without an error; empty for none.
-    share : whether to draw the percentage of the whole job before the text of its current part.
+    share : whether the text of the job is that of its current step; see `progress_text`.
     """
     was_running = not job.has_ended
 
@@ -28,8 +32,7 @@ def draw_job(job: Job, key: str, end_text: str = "", share: bool = False) -> Non
         if was_running and job.has_ended:
             st.rerun()
         if not job.has_ended:
-            prefix = _percent_prefix(job.fraction) if share and job.fraction is not None else ""
-            progress_bar(job, f"cancel-{key}", f"{prefix}{job.text}")
+            progress_bar(job, f"cancel-{key}", share)
         elif job.error:
             st.error(plain(job.error))
         elif end_text:
@@ -38,20 +41,30 @@ def draw_job(job: Job, key: str, end_text: str = "", share: bool = False) -> Non
     draw()
 
 
-def progress_bar(job: Job, key: str, text: str = "") -> None:
-    """Draw the progress bar of a job with a cancel button.
-
-    The text is by default that of the job.
-    """
-    text = text or job.text or tr("Waiting for its turn")
+def progress_bar(job: Job, key: str, share: bool = False) -> None:
+    """Draw the progress bar of a job with a cancel button; `share` is as in `draw_job`."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(min(1.0, job.fraction or 0.0), text=plain(text), width="stretch")
+        st.progress(
+            min(1.0, job.fraction or 0.0), text=plain(progress_text(job, share)), width="stretch"
+        )
         draw_cancel_button(job, key, "stop_circle")
 
 
-def _percent_prefix(fraction: float) -> str:
-    """Return the percentage of the whole job, as a prefix."""
-    return tr("{percent:.0f} % of all", percent=100 * min(1.0, fraction)) + "  ·  "
+def progress_text(job: Job, share: bool = False) -> str:
+    """Return how far a job is, in words.
+
+    With `share`, the counts of its text are those of one step, and the percentage of the whole job
+    comes before them. A text that stood for a while, such as an estimate of the time left, is
+    followed by its age.
+    """
+    text = job.text
+    if share and job.fraction is not None:
+        percent = f"{100 * min(1.0, job.fraction):.0f}"
+        text = tr("{percent} % of everything · this step: {text}", percent=percent, text=text)
+    age = time.monotonic() - job.text_since
+    if job.status == JOB_RUNNING and age >= MIN_SHOWN_AGE_SECONDS:
+        text = tr("{text} · as of {seconds:.0f} s ago", text=text, seconds=age)
+    return text
 
 
 @st.fragment(run_every=3.0)

@@ -171,6 +171,8 @@ class Session:
     arrived_by_navigation: SessionKey[bool] = SessionKey(False)
     # The error of a button's action; drawn once, above the page.
     action_error: SessionKey[str] = SessionKey("")
+    # What was chosen in the command palette, until it is done.
+    palette_choice: SessionKey[dict[str, str] | None] = SessionKey(None)
     # The graph or corpus chosen in the sidebar, which all pages read.
     source: WidgetKey[AnswerSource | None] = WidgetKey(None)
     # The graph or corpus that an address or a button names; the sidebar chooses it in the next run.

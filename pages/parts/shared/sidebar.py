@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import streamlit as st
 
 from core.corpus import open_corpus
@@ -31,6 +33,7 @@ def sidebar() -> None:
     If the chosen graph or corpus does not exist, a warning is drawn on the page.
     """
     with st.sidebar:
+        _draw_palette_hint()
         _draw_source_choice()
         st.page_link(
             "pages/graphs.py",
@@ -49,6 +52,13 @@ def sidebar() -> None:
         st.warning(
             plain(words_of(chosen_source()).missing_text.format(current=chosen_source().name))
         )
+
+
+def _draw_palette_hint() -> None:
+    """Draw the button that opens the command palette, which the browser opens without a run."""
+    keys = "⌘ K" if "Mac" in (st.context.headers.get("User-Agent") or "") else "Ctrl K"
+    label = escape(tr("Search everything"))
+    st.html(f'<button type="button" class="palette-hint">{label}<kbd>{keys}</kbd></button>')
 
 
 def _draw_source_choice() -> None:
@@ -75,7 +85,7 @@ def _draw_source_choice() -> None:
         placeholder=tr("Choose a graph or documents"),
         key=Session.source.name,
         format_func=lambda source: words_of(source).listed_title.format(title=titles[source]),
-        on_change=_clear_question,
+        on_change=clear_after_choice,
     )
     if session.source is None:
         return
@@ -116,8 +126,8 @@ def _draw_corpus_size(name: str) -> None:
         )
 
 
-def _clear_question() -> None:
-    """Clear the question and its results after a choice by hand.
+def clear_after_choice() -> None:
+    """Clear the question and its results after a graph or corpus was chosen by hand.
 
     The address gets the parameters of the new choice.
     """

@@ -371,7 +371,9 @@ def method_on_build(method: Method, build: GraphBuild) -> Method:
 def _start_evaluation(build_methods: list[Method], questions: str, size: int) -> None:
     """Evaluate methods on `size` questions, and open the evaluation."""
     with shown_errors():
-        with st.spinner(tr("Opening the graph or documents and drawing the questions")):
+        with st.spinner(
+            tr("Opening the graph or documents and drawing the questions"), show_time=True
+        ):
             plan = make_plan(build_methods, questions, size, engine().graph, model=False)
             job = evaluate(engine(), store(), plan)
         st.switch_page("pages/evaluate.py", query_params={"run": str(job.number)})

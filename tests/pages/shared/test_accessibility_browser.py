@@ -19,6 +19,8 @@ PAGES = {
     "/models": "h2",
 }
 SERIOUS = ("serious", "critical")
+# Less serious findings that are none either: the order of headings, and landmarks and their names.
+ORDER = ("heading-order", "landmark", "region", "page-has-heading-one", "empty-heading")
 
 
 @pytest.mark.parametrize("path", list(PAGES))
@@ -29,6 +31,12 @@ def test_axe_finds_nothing_serious(app, path):
             take_scheme(page, scheme)
             found = serious(page)
             assert not found, f"{scheme}: {found}"
+        page.keyboard.press("Control+k")
+        page.locator(".command-palette [role=option]").first.wait_for()
+        for scheme in ("light", "dark"):
+            take_scheme(page, scheme)
+            found = serious(page)
+            assert not found, f"command palette, {scheme}: {found}"
 
 
 # what opens, and what is then there
@@ -58,7 +66,7 @@ def test_axe_finds_nothing_serious_in_what_opens_on_compare(app):
 
 
 def serious(page) -> str:
-    """Return what axe finds serious on the page, a line each."""
+    """Return what axe finds serious on the page, or wrong in its order, a line each."""
     from axe_playwright_python.sync_playwright import Axe
 
     settle(page)  # what is drawn anew is pale for a moment
@@ -66,7 +74,7 @@ def serious(page) -> str:
     violations = [
         (one["id"], one["help"], node["html"][:160], node["failureSummary"].split("\n")[-1][:160])
         for one in found
-        if one["impact"] in SERIOUS
+        if one["impact"] in SERIOUS or one["id"].startswith(ORDER)
         for node in one["nodes"][:3]
     ]
     return "\n".join(map(str, violations))

@@ -1,0 +1,1 @@
+"""Parts of the command palette, which finds whatever the app has."""

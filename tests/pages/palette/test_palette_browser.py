@@ -1,0 +1,218 @@
+"""The command palette opens on every page, finds everything by best match, and goes there."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from core.methods.catalogue import delete_method, save_method
+from core.operators.text import parse_line
+from tests.server import open_page, settle
+
+pytestmark = pytest.mark.usefixtures("browser")
+PAGES = ("", "build", "texts", "graphs", "indexes", "evaluate", "cases", "models")
+QUESTION = "who directed the film Inception"
+LANES = "?llm=0&lane=lego-1&lane=chain-ranking"
+ASKED = f"{LANES}&q=which+person+directed+the+movie+Inception"
+LINE = "EgoNetwork(hops=1) >> ShortestPaths() >> Rank(model='bm25', keep=5) >> Answer()"
+HOSTILE = "<img src=x onerror=\"document.title='taken'\"> & *method*"
+
+
+@pytest.fixture
+def compare(app):
+    """Yield Compare with two finished lanes."""
+    with open_page(app + ASKED) as page:
+        expect(page.locator(".lane[data-status=done]")).to_have_count(2, timeout=120_000)
+        settle(page)
+        yield page
+
+
+def search(page, words: str):
+    """Open the palette, type words, and return the first row once its list is there."""
+    page.keyboard.press("Control+k")
+    field = page.get_by_role("combobox", name="Search everything")
+    expect(field).to_be_focused()
+    field.fill(words)
+    expect(page.locator(".command-palette .status")).to_have_text(
+        re.compile("match"), timeout=60_000
+    )
+    return page.locator(".command-palette [role=option]").first
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_it_opens_on_each_page_without_a_run(app, path):
+    with open_page(f"{app}/{path}") as page:
+        page.locator(".palette-hint").wait_for(timeout=120_000)
+        page.locator(".command-palette").wait_for(state="attached", timeout=120_000)
+        settle(page)
+        page.evaluate(
+            "() => { const send = WebSocket.prototype.send; window.sent = 0;"
+            " WebSocket.prototype.send = function (...all) { window.sent += 1; send.apply(this, all); }; }"
+        )
+        hint = page.get_by_role("button", name="Search everything")
+        hint.focus()
+        page.keyboard.press("Enter")
+        expect(page.locator(".command-palette")).to_be_visible()
+        expect(page.get_by_role("option", name=re.compile("^Compare"))).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.locator(".command-palette")).to_be_hidden()
+        expect(hint).to_be_focused()
+        assert page.evaluate("window.sent") == 0
+
+
+def test_an_exact_name_comes_first_and_enter_adds_the_method(compare):
+    first = search(compare, "no. 12")
+    expect(first).to_have_text(re.compile("^Rank by meaning *No. 12"))
+    expect(first).to_have_attribute("aria-selected", "true")
+    compare.keyboard.press("Enter")
+    expect(compare.locator(".lane[data-status=done]")).to_have_count(3, timeout=120_000)
+    expect(compare.locator(".lane h3").last).to_contain_text("Rank by meaning")
+
+
+def test_a_method_that_is_compared_already_is_not_added_again(compare):
+    search(compare, "Chain ranking")
+    compare.keyboard.press("Enter")
+    compare.get_by_text("Method 2 does this already.").wait_for()
+    expect(compare.locator(".lane")).to_have_count(2)
+
+
+def test_arrows_move_round_and_control_enter_opens_a_method_in_build(compare):
+    search(compare, "no. 12")
+    field = compare.get_by_role("combobox", name="Search everything")
+    compare.keyboard.press("ArrowDown")
+    second = compare.locator(".command-palette [role=option]").nth(1)
+    expect(second).to_have_attribute("aria-selected", "true")
+    expect(field).to_have_attribute("aria-activedescendant", second.get_attribute("id"))
+    for key in ("ArrowUp", "ArrowUp"):
+        compare.keyboard.press(key)
+    expect(compare.locator(".command-palette [role=option]").last).to_have_attribute(
+        "aria-selected", "true"
+    )
+    compare.keyboard.press("ArrowDown")
+    compare.keyboard.press("Control+Enter")
+    compare.wait_for_url(re.compile("/build.*from=lego-12$"), timeout=60_000)
+    compare.locator(".brick").first.wait_for(timeout=60_000)
+
+
+def test_pages_are_reached_and_the_comparison_stays(compare):
+    search(compare, "models")
+    compare.keyboard.press("Enter")
+    compare.wait_for_url(re.compile("/models$"), timeout=60_000)
+    settle(compare)
+    search(compare, "compare")
+    compare.keyboard.press("Enter")
+    expect(compare.locator(".lane[data-status=done]")).to_have_count(2, timeout=60_000)
+    expect(compare.get_by_label("Question", exact=True)).to_have_value(re.compile("Inception"))
+
+
+def test_a_method_is_added_to_the_comparison_from_another_page(compare):
+    search(compare, "graphs")
+    compare.keyboard.press("Enter")
+    compare.wait_for_url(re.compile("/graphs"), timeout=60_000)
+    settle(compare)
+    search(compare, "no. 12")
+    compare.keyboard.press("Enter")
+    expect(compare.locator(".lane[data-status=done]")).to_have_count(3, timeout=120_000)
+
+
+def test_a_question_of_a_set_is_asked_with_its_known_answers(compare):
+    first = search(compare, "the director of Inception was")
+    expect(first).to_contain_text("Question", timeout=60_000)
+    compare.keyboard.press("Enter")
+    expect(compare.get_by_label("Question", exact=True)).to_have_value(
+        "the director of Inception was", timeout=60_000
+    )
+    expect(compare.locator(".lane[data-status=done]")).to_have_count(2, timeout=120_000)
+    expect(compare.locator(".answers .chip")).to_contain_text("Christopher Nolan")
+
+
+def test_a_typed_question_is_asked_on_the_way_from_another_page(app):
+    with open_page(f"{app}/models") as page:
+        page.locator(".command-palette").wait_for(state="attached", timeout=120_000)
+        settle(page)
+        search(page, QUESTION)
+        page.get_by_role("option", name=re.compile("^Ask “")).click()
+        expect(page.get_by_label("Question", exact=True)).to_have_value(QUESTION, timeout=60_000)
+        expect(page.locator(".lane[data-status=done]").first).to_be_visible(timeout=120_000)
+
+
+def test_a_graph_is_chosen_where_one_is(compare):
+    search(compare, "case study")
+    compare.keyboard.press("Enter")
+    expect(compare.get_by_role("combobox", name="Graph or documents")).to_have_value(
+        "Case study (Figure 9)", timeout=60_000
+    )
+
+
+def test_a_half_typed_question_is_not_sent_by_opening(compare):
+    box = compare.get_by_label("Question", exact=True)
+    box.fill("who directed")
+    compare.keyboard.press("Control+k")
+    expect(compare.locator(".command-palette")).to_be_visible()
+    compare.keyboard.press("Escape")
+    expect(box).to_be_focused()
+    settle(compare)
+    assert "Inception" in compare.url and "who+directed&" not in compare.url
+    expect(box).to_have_value("who directed")
+    box.press_sequentially(" Inferno")
+    box.press("Enter")
+    compare.wait_for_url(re.compile("who\\+directed\\+Inferno"), timeout=60_000)
+
+
+def test_it_stays_open_while_a_comparison_runs(compare):
+    box = compare.get_by_label("Question", exact=True)
+    box.fill(QUESTION)
+    box.press("Enter")
+    compare.keyboard.press("Control+k")
+    field = compare.get_by_role("combobox", name="Search everything")
+    field.fill("cases")
+    compare.wait_for_url(re.compile("film"), timeout=60_000)
+    expect(compare.locator(".lane[data-status=done]")).to_have_count(2, timeout=120_000)
+    settle(compare)
+    expect(field).to_be_focused()
+    expect(field).to_have_value("cases")
+
+
+def test_in_the_presentation_it_opens_cases_and_asks_and_stays(app):
+    with open_page(f"{app}/?present=1&llm=0") as page:
+        page.locator(".lane[data-status=done]").first.wait_for(timeout=120_000)
+        settle(page)
+        question = page.locator(".presenter h1").inner_text()
+        page.keyboard.press("Control+k")
+        expect(page.locator(".command-palette")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.locator(".command-palette")).to_be_hidden()
+        expect(page.locator(".presenter h1")).to_have_text(question)
+        search(page, QUESTION)
+        page.get_by_role("option", name=re.compile("^Ask “")).click()
+        expect(page.locator(".presenter h1")).to_have_text(QUESTION, timeout=60_000)
+        assert "present=1" in page.url
+
+
+def test_titles_are_drawn_as_text(app):
+    method = save_method(HOSTILE, parse_line(LINE))
+    try:
+        with open_page(app) as page:
+            page.locator(".command-palette").wait_for(state="attached", timeout=120_000)
+            settle(page)
+            first = search(page, "onerror")
+            expect(first.locator(".title")).to_have_text(HOSTILE)
+            assert not page.locator(".command-palette img").count() and "taken" not in page.title()
+    finally:
+        delete_method(method.id)
+
+
+def test_letters_with_accents_and_a_set_that_is_missing_do_not_stop_it(app):
+    with open_page(app) as page:
+        page.route("**/command-palette.json*", lambda route: route.fulfill(status=500, body="no"))
+        page.locator(".command-palette").wait_for(state="attached", timeout=120_000)
+        settle(page)
+        page.keyboard.press("Control+k")
+        page.get_by_role("combobox", name="Search everything").fill("évaluate")
+        expect(page.locator(".command-palette .status")).to_have_text(
+            "The list could not be loaded."
+        )
+        page.keyboard.press("Enter")
+        page.wait_for_url(re.compile("/evaluate"), timeout=60_000)
