@@ -22,7 +22,7 @@ MAX_LINKS_IN_PROCESS = 20_000
 
 @dataclass(frozen=True, eq=False)
 class GraphMap(MapPart):
-    """What a map shows of a graph, and where.
+    """The shown part of a graph, with the position of each node.
 
     Topics are communities, numbered from the largest to the smallest.
     """

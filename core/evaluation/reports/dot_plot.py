@@ -151,11 +151,7 @@ def dot_plot(
     _label_axes(figure, ticks, name)
     _add_costs(figure, rows, cost_heading)
     _add_bracket(figure, bracketed(rows))
-    font = {"color": text_colour}
-    figure.update_xaxes(tickfont=font, title_font_color=text_colour)
-    figure.update_yaxes(tickfont={**font, "size": 13})
-    figure.update_annotations(font_color=text_colour)
-    figure.update_traces(textfont_color=text_colour)
+    _colour_texts(figure, text_colour)
     return figure.update_layout(
         template="none",
         paper_bgcolor="rgba(0,0,0,0)",
@@ -165,6 +161,14 @@ def dot_plot(
         showlegend=False,
         dragmode=False,
     )
+
+
+def _colour_texts(figure: Figure, colour: str) -> None:
+    """Give all words of a plot one colour."""
+    figure.update_xaxes(tickfont={"color": colour}, title_font_color=colour)
+    figure.update_yaxes(tickfont={"color": colour, "size": 13})
+    figure.update_annotations(font_color=colour)
+    figure.update_traces(textfont_color=colour)
 
 
 def plot_words(rows: Sequence[DotRow], name: str) -> str:

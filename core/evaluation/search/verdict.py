@@ -484,16 +484,7 @@ def search_verdict(
     published_by_id = {
         method.id: method for method in planned.unseen_plan.methods if method.id in table
     }
-    ranks = []
-    for id in published_by_id:
-        mean = table[id][quality].mean
-        if mean is not None:
-            ranks.append((-mean, table[id][cost].mean or 0.0, id))
-    if not ranks:
-        raise BadInput("None of the published methods answered any of the unseen questions.")
-    budget = planned.search.config.budget if planned.only_affordable else math.inf
-    affordable = [rank for rank in ranks if rank[1] <= budget]
-    best = published_by_id[min(affordable or ranks)[2]]
+    best = _best_published(planned, {id: table[id] for id in published_by_id}, published_by_id)
     # A point whose line is a published one was run under the id of the published method.
     ids = {repr(method.line): id for id, method in published_by_id.items()}
     pairs = [(ids.get(repr(point.line), point.method.id), best.id) for point in chosen]
@@ -512,6 +503,29 @@ def search_verdict(
         questions=summary.run.spec["sample"],
         failed=tuple(summary.failure_sentences()),
     )
+
+
+def _best_published(
+    planned: SearchPlan,
+    figures: Mapping[str, Mapping[str, Any]],
+    methods: Mapping[str, Method],
+) -> Method:
+    """Return the best published method, within the budget if any is.
+
+    `figures` has for each method's id its figures by metric. Raises BadInput if no method answered
+    any question.
+    """
+    config = planned.search.config
+    ranks = []
+    for id, figure_by_metric in figures.items():
+        mean = figure_by_metric[config.quality].mean
+        if mean is not None:
+            ranks.append((-mean, figure_by_metric[config.cost].mean or 0.0, id))
+    if not ranks:
+        raise BadInput("None of the published methods answered any of the unseen questions.")
+    budget = config.budget if planned.only_affordable else math.inf
+    affordable = [rank for rank in ranks if rank[1] <= budget]
+    return methods[min(affordable or ranks)[2]]
 
 
 def _prefixed_watch(prefix: str, watch: Watch = NO_WATCH) -> Watch:

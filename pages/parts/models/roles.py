@@ -42,7 +42,7 @@ ROLE_CARDS = {
 
 
 def choose_roles() -> None:
-    """Draw a card for each kind of work, with the models used now and a button to change them.
+    """Draw a card for each kind of work, with its models and a button to change them.
 
     Choices are saved for the next start.
     """

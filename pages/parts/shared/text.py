@@ -57,11 +57,6 @@ def many(count: int, what: str, plural: str = "") -> str:
     return f"{count:,} {noun(count, what, plural or what + 's')}"
 
 
-def date_text(moment: float) -> str:
-    """Return the local date and time of a moment, in seconds since 1970."""
-    return f"{datetime.fromtimestamp(moment):%d %b %Y, %H:%M}"
-
-
 def size_words(count: float) -> str:
     """Return a number of bytes in words: 640 bytes, 12 kB, 3.5 MB, 1.2 GB."""
     for unit, name in ((1e9, "GB"), (1e6, "MB")):

@@ -1,4 +1,4 @@
-"""When a board has come to rest."""
+"""Signs that a board has come to rest."""
 
 from __future__ import annotations
 

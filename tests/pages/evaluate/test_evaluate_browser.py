@@ -156,6 +156,26 @@ def test_a_repair_is_tried_and_evaluated_beside_the_others(evaluated):
         assert not problems
 
 
+def type_methods(page):
+    """Take the methods by their names, in place of the proposed ones."""
+    methods = page.get_by_role("combobox", name="Methods")
+    methods.focus()
+    for _ in range(3):  # those that are proposed
+        page.keyboard.press("Backspace")
+        settle(page)
+    page.keyboard.press("Escape")
+    for name, chip in TYPED_METHODS.items():
+        methods.focus()
+        page.keyboard.type(name)
+        page.get_by_role("option").first.wait_for()
+        assert page.get_by_text(re.compile("^Select (all|.* matches)$")).count() == 0
+        page.keyboard.press("Enter")
+        settle(page)
+        page.keyboard.press("Escape")
+        # the method of that name, and no other that matches
+        page.get_by_text(chip, exact=True).first.wait_for()
+
+
 def test_by_keys_alone_an_evaluation_is_begun_and_its_tabs_are_read(evaluated):
     """A set, two methods, Start, then each tab of the result; no Select all is in the way."""
     with open_page(f"{evaluated}/evaluate?corpus={NAME}") as page:
@@ -173,22 +193,7 @@ def test_by_keys_alone_an_evaluation_is_begun_and_its_tabs_are_read(evaluated):
         page.keyboard.press("Enter")
         settle(page)
         page.keyboard.press("Escape")
-        methods = page.get_by_role("combobox", name="Methods")
-        methods.focus()
-        for _ in range(3):  # those that are proposed
-            page.keyboard.press("Backspace")
-            settle(page)
-        page.keyboard.press("Escape")
-        for name, chip in TYPED_METHODS.items():
-            methods.focus()
-            page.keyboard.type(name)
-            page.get_by_role("option").first.wait_for()
-            assert page.get_by_text(re.compile("^Select (all|.* matches)$")).count() == 0
-            page.keyboard.press("Enter")
-            settle(page)
-            page.keyboard.press("Escape")
-            # the method of that name, and no other that matches
-            page.get_by_text(chip, exact=True).first.wait_for()
+        type_methods(page)
         start = page.get_by_role("button", name=re.compile("Start: about"))
         start.focus()
         page.keyboard.press("Enter")

@@ -171,7 +171,7 @@ def test_a_search_that_was_cancelled_goes_on_and_one_of_another_server_is_told(a
 
 
 def test_the_button_says_how_long_a_search_takes(at, monkeypatch):
-    """Published are one method, guessed to take 2 s (4 steps of .5 s), which is over 1 s.
+    """The one published method is guessed to take 2 s, which is over 1 s.
 
     A search asks 25 methods 3 x 8 questions for at most 1 s each, then 3 methods 3 x 20 unseen
     ones, and measures the published one on 3: 600 + 180 + 3 = 783 s.

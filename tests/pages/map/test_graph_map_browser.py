@@ -48,7 +48,7 @@ def drawn(page, condition="true"):
 
 
 def place(page, stars, name, picture):
-    """Where a node is in the window."""
+    """Position of a node in the window."""
     _, graph, graph_map = stars
     number = graph_map.nodes.tolist().index(graph.nodes_named(name)[0])
     x, y = graph_map.xy[number].tolist()

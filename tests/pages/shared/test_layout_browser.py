@@ -1,4 +1,4 @@
-"""On no page, at no size, does a control lie over another, or is a text of a button cut."""
+"""Pages at all sizes: no control lies over another, and no button's text is cut."""
 
 from __future__ import annotations
 

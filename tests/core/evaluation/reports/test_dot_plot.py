@@ -21,7 +21,9 @@ from tests.core.evaluation.reports.test_recommendation import summed
 
 @pytest.fixture
 def summary():
-    """Method a is right on 4 of 16, b on all, c on 15; they cost 100, 1,000 and 900 tokens."""
+    """Method a is right on 4 of 16, b on all, c on 15.
+
+    They cost 100, 1,000 and 900 tokens."""
     return summed(a="0" * 12 + "1111", b="1" * 16, c="1" * 15 + "0")
 
 
@@ -58,7 +60,9 @@ def test_the_interval_is_that_of_the_questions():
 
 
 def test_a_bracket_holds_those_that_chance_may_explain(summary):
-    """b and c differ on one question of 16, so p = 1; both are ahead of a on eleven or twelve."""
+    """b and c differ on one question of 16, so p = 1.
+
+    Both are ahead of a on eleven or twelve."""
     rows, figure = drawn(summary)
     assert [row.method for row in bracketed(rows)] == ["b", "c"]
     heights = {one["y0"] for one in figure["layout"]["shapes"]}

@@ -284,7 +284,7 @@ def test_costs_that_nobody_notices_are_alike():
 
 
 def test_latex_marks_a_best_value_only_beyond_chance():
-    """b is ahead of a on 12 questions of 16, p = .0005; on 4 of 16, p = .125.
+    """b leads on 12 questions of 16, p = .0005; on 4 of 16, p = .125.
 
     Both take 1 s, so no seconds are marked.
     """
