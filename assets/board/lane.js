@@ -79,7 +79,7 @@ export class Lane {
     this.element.classList.toggle("so-far", this.soFar);
     this.element.classList.toggle("quick", Boolean(data.quick));
     this.element.setAttribute("aria-label", laneName(data));
-    for (const part of this.element.querySelectorAll("section")) part.role = "group"; // a landmark for each part of each lane would be too many
+    for (const part of this.element.querySelectorAll("section[aria-label]")) part.ariaLabel = `${(part.words ??= part.ariaLabel)}: ${laneName(data)}`; // each landmark has a name of its own
     this.title.parentElement.ariaLevel = this.board.payload.present ? "2" : "3"; // the question is then the heading above
     this.updateHead();
     const empty = failed && !this.retrieved; // a lane whose answer failed keeps what it retrieved
