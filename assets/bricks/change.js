@@ -4,10 +4,9 @@
 //        rows: [{text, before, now, turn, why, star}], more, counts: {turn: number}, both, noun,
 //        over: {state: offer | running | done, text, fraction, rows: [{label, before, now, difference, tone, chance, n}], mine, failed, again} | null}
 
-import { button, changed, el } from "../board/dom.js";
+import { button, changed, el, svg } from "../board/dom.js";
 import { tr } from "../wording.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const ROW = 27; // pixels between two nodes of a column
 const LETTER = 6.7; // pixels of a letter, roughly
 const LINE = 14; // pixels between the middles of two names, at least
@@ -130,13 +129,6 @@ export class Change {
   destroy() {
     this.watch.disconnect();
   }
-}
-
-export function svg(tag, attributes, ...children) {
-  const made = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children);
-  return made;
 }
 
 // Nodes in columns by hops; a name is above its node, in the last column right of it, and as long as there is room.

@@ -1,8 +1,7 @@
 // A row of bricks with a slot before, between and behind them; a brick that holds rows is a frame around them.
 
-import { button, el } from "../board/dom.js";
+import { button, el, svg } from "../board/dom.js";
 import { tr } from "../wording.js";
-import { svg } from "./change.js";
 
 export function rowOf(bench, bricks, prefix, extra = []) {
   const last = slot(bench, `${prefix}${bricks.length}`);

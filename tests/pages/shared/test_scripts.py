@@ -8,7 +8,9 @@ import re
 import subprocess
 import sys
 import urllib.request
+from collections import Counter
 
+import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from core.io.home import ROOT
@@ -18,7 +20,7 @@ from pages.parts.board.component import (
     join_board_script,
     join_board_styles,
 )
-from pages.parts.shared.scripts import join_modules
+from pages.parts.shared.scripts import ASSETS_FOLDER, join_modules
 from tests.benchmarks.visitors import follow
 
 
@@ -31,6 +33,21 @@ def test_the_board_is_one_module_that_imports_nothing():
         join_modules(BOARD_FOLDER / "board.js") == join_board_script()
         and "hopscopeStyle" not in join_board_script()
     )
+
+
+COMPONENTS = sorted(
+    file.stem for file in ASSETS_FOLDER.glob("*/*.js") if file.stem == file.parent.name
+)
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_no_two_modules_of_a_component_declare_one_name(name):
+    declared = re.findall(
+        r"^(?:export )?(?:async )?(?:function\*?|class|const|let) (\w+)",
+        join_modules(ASSETS_FOLDER / name / f"{name}.js"),
+        re.MULTILINE,
+    )
+    assert [word for word, count in Counter(declared).items() if count > 1] == []
 
 
 def test_stylesheets_are_joined_in_their_order():
