@@ -183,7 +183,7 @@ def _choose_tuning_sets(source: AnswerSource) -> list[str]:
     key = f"search_sets_{source.kind}_{source.name}"
     default = _default_sets(source, TUNING_SETS)
     titles = [source.sets[name] for name in st.session_state.get(key, default)]
-    with st.popover(sets_words(titles)):
+    with st.popover(plain(sets_words(titles))):
         return st.multiselect(
             tr("Questions to search with"),
             list(source.sets),
