@@ -11,7 +11,7 @@ from core.sources import CorpusSource
 from pages.parts.bringing.drop_zone import drop_zone
 from pages.parts.shared.people import admit
 from pages.parts.shared.session_state import Session, session
-from pages.parts.shared.text import many
+from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.texts.corpus_choice import (
     ADD_PART,
@@ -32,8 +32,8 @@ def draw_page() -> None:
     row = partial(st.container, horizontal=True, vertical_alignment="center")
     with row(key="texts-head"):
         with row(width="stretch"):
-            st.header(tr("Texts"), anchor=False, width="content")
             name = choose_corpus()
+            st.header(plain(CorpusSource(name).title), anchor=False, width="content")
             facts = st.container(width="content")
         with row(width="content"):
             part = _choose_part()

@@ -38,7 +38,7 @@ def require_source(source_class: type[GraphSource | CorpusSource]) -> None:
     with st.container():  # of the whole width, also in a row of a page
         if is_other_kind and not is_missing(source):
             st.info(plain(words.other_kind_text.format(title=source.title)))
-        st.markdown(f"**{words.choose_text}**")
+        st.subheader(words.choose_text, anchor=False)
         with st.container(horizontal=True, gap="small", key="source-picks"):
             for choice, title in available_sources().items():
                 if isinstance(choice, source_class):

@@ -63,7 +63,7 @@ def type_steps(page, *names: str) -> None:
     for name in names:
         page.keyboard.type(name)
         page.keyboard.press("Enter")
-        expect(page.locator(".search")).to_have_value("")
+        expect(page.locator("input.search[type=search]")).to_have_value("")
 
 
 def save_as(page, name: str) -> str:
@@ -97,7 +97,7 @@ def test_no_12_is_typed_by_the_names_of_its_steps_and_then_changed_by_keys(app):
         page.keyboard.press("Enter")
         expect(page.locator(".change .of")).to_have_text("Rank → Random selection", timeout=120_000)
         expect(page.locator(".brick.chosen .open")).to_be_focused()
-        expect(page.locator(".search")).to_have_value("")
+        expect(page.locator("input.search[type=search]")).to_have_value("")
         assert not serious(page)
 
 
@@ -140,7 +140,7 @@ def test_a_second_enter_takes_nothing_and_words_that_fit_nothing_stay(app):
         page.keyboard.type("sandwich")
         page.keyboard.press("Enter")
         wait_for(page, "PageRank")
-        expect(page.locator(".search")).to_have_value("sandwich")
+        expect(page.locator("input.search[type=search]")).to_have_value("sandwich")
         expect(page.get_by_role("status").filter(has_text="No step that fits")).to_be_visible()
 
 
@@ -238,7 +238,7 @@ def test_bricks_are_dragged_in_over_and_to_another_place(app):
         drag(page, page.locator("[data-entry=Rank]"), page.locator("[data-slot='2']"))
         wait_for(page, "Neighbourhood", "Shortest paths", "Rank", "Answer")
         # it stays as a brick is put
-        page.locator(".search").fill("personalised pagerank")
+        page.locator("input.search[type=search]").fill("personalised pagerank")
         drag(
             page,
             page.locator("[data-entry=PersonalizedPageRank]"),

@@ -162,9 +162,10 @@ def test_texts_of_another_are_read_and_not_removed(room, email, mine):
 @pytest.mark.parametrize("email", [BOB, ""])
 def test_models_are_read_and_not_changed(email):
     at = page("models", email)
-    assert not at.exception and {
-        one.key for one in at.selectbox if one.key and one.key.startswith("role-")
-    } == set()
+    assert (
+        not at.exception
+        and {one.key for one in at.selectbox if one.key and one.key.startswith("role-")} == set()
+    )
     assert "only the administrator chooses, fetches and removes models" in said(
         at
     ) and "only the administrator adds models" in said(at)

@@ -70,7 +70,7 @@ def test_the_questions_card_counts_ones_own_and_leads_to_evaluate_with_them(smal
     assert "2 documents, 4 questions" in texts(at)
     button(at, "Which method is best on them?").click().run()
     assert gone == ["pages/evaluate.py"] and at.session_state["evaluate_sets"] == ["mine"]
-    assert at.session_state["source_wanted"].name == "small"
+    assert at.session_state["source"].name == "small"
 
 
 def test_a_corpus_without_questions_leads_to_add_some(small):

@@ -156,7 +156,7 @@ def test_the_open_part_is_open_again_after_a_visit_elsewhere(address):
         page.get_by_role("link", name="Models").click()
         page.get_by_role("heading", name="Models").first.wait_for(timeout=60_000)
         page.get_by_role("link", name="Texts").click()
-        page.get_by_role("heading", name="Texts").first.wait_for(timeout=60_000)
+        page.get_by_role("heading", name="small texts").first.wait_for(timeout=60_000)
         settle(page)
         assert part_choice(page, "Documents").get_attribute("aria-checked") == "true"
         assert open_part(page, "Graph")
