@@ -203,6 +203,7 @@ def test_printed_it_is_one_page_with_whole_pictures(browser, present):
     page = open_room(browser)
     page.set_viewport_size({"width": 1920, "height": 1080})
     drawn(page, {**shown_case(FIRST, 4), "present": present})
+    page.evaluate("document.getElementById('head').hidden = true")  # the app prints the board alone
     assert pages_of(page) == 1
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
