@@ -79,12 +79,12 @@ export class Graph {
     this.nodes = new Map(nodes.map((node) => [node.id, node]));
     this.edges = new Map(list(layout.edges).filter((edge) => this.nodes.has(edge.source) && this.nodes.has(edge.target)).map((edge) => [edge.id, edge]));
     if (!this.cy) this.create(cytoscape);
-    this.rescale();
     this.tries = 0;
     if (changed(this.memo, "layout", [nodes.map(({ id, x, y, role }) => [id, x, y, role]), [...this.edges.values()]])) {
       this.marks = this.memo.marks = null; // of nodes and edges that may be gone
       this.syncElements();
     }
+    this.rescale();
     this.paint();
   }
 

@@ -70,7 +70,7 @@ export function layLabels(graph, bounds, steps) {
     for (const [part, around, always = false] of tries) {
       const text = elide(node.name, font, (star ? Math.max(most, bounds?.x2 ?? 0) : most) * part);
       const width = measurer.measureText(text).width + 6;
-      const spot = bestSpot({ at: graph.places.get(node.id), radius: nodeRadius(markOf(node.id), size), width, height: size.label + (graph.board.few ? 2 : 5), bounds, columns: graph.board.few, around, always, first: /question/.test(markOf(node.id)), blocked, soft, badges, lines });
+      const spot = bestSpot({ at: graph.places.get(node.id), radius: nodeRadius(markOf(node.id), size), width, height: size.label + (graph.board.few && !around ? 2 : 5), bounds, columns: graph.board.few, around, always, first: /question/.test(markOf(node.id)), blocked, soft, badges, lines });
       if (!spot || (weight < 6 && !graph.large && spot.crossed > 0.4)) continue;
       taken.push(spot.box);
       labels.set(node.id, { label: text, mx: spot.dx, my: spot.dy });

@@ -35,5 +35,5 @@ def open_room(browser):
             board=_escape_end_tags(join_board_script()),
         )
     )
-    page.wait_for_function("globalThis.present && globalThis.presenter")
+    page.wait_for_function("Boolean(globalThis.present && globalThis.presenter)")
     return page

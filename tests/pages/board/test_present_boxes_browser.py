@@ -36,6 +36,14 @@ PRINTED = """lanes => lanes.map(lane => {
     const inside = inner.left >= outer.left && inner.right <= outer.right + 1 && inner.bottom <= outer.bottom + 1;
     return [inside && outer.right <= innerWidth, inner.height];
 })"""
+# Of each row over a picture the controls that overlap.
+APART = """bars => bars.map(bar => {
+    const all = [...bar.querySelectorAll('b, select, button, input, .frame-words')].filter(one => one.checkVisibility());
+    const boxes = all.map(one => [one.className, one.getBoundingClientRect()]);
+    return boxes.flatMap(([name, a], index) => boxes.slice(index + 1).filter(([, b]) =>
+        Math.min(a.right, b.right) - Math.max(a.left, b.left) > 0.5 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 0.5)
+        .map(([other]) => `${name} lies over ${other}`));
+})"""
 MOST_LANES = 4
 
 
@@ -102,6 +110,22 @@ def test_four_methods_stand_two_by_two_on_a_small_screen(browser):
         assert len(set(lefts)) == columns
 
 
+def test_four_methods_on_compare_keep_the_controls_of_a_replay_apart(browser):
+    page = open_room(browser)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    data = {**shown_case(FIRST, 4), "present": False}
+    story = {"title": "Search", "frames": [{"title": "hop 1", "paths": []}] * 2}
+    data["lanes"][0]["stories"] = [{**story, "title": "PageRank"}, story]
+    data["lanes"][1]["stories"] = [story]
+    page.evaluate("document.getElementById('board').style.width = '965px'")  # beside the sidebar
+    drawn(page, data)
+    for _ in range(2):  # at rest, and playing
+        assert page.locator(".graph-bar").evaluate_all(APART) == [[]] * 4
+        assert page.locator(".stories:visible").evaluate("one => one.offsetWidth") >= 80
+        page.get_by_title("Previous frame").first.click()
+        still(page)
+
+
 def test_times_are_shown_on_demand_and_words_of_stages_where_there_is_room(browser):
     page = open_room(browser)
     page.set_viewport_size({"width": 1280, "height": 799})
@@ -130,7 +154,7 @@ def test_a_slash_asks_and_escape_closes_the_field_before_it_leaves(browser):
     page = open_room(browser)
     drawn(page, shown_case(FIRST, 3))
     page.keyboard.press("/")
-    field = page.get_by_label("Question from the room")
+    field = page.get_by_label("Question from the room", exact=True)
     box, band = field.bounding_box(), page.locator(".band").bounding_box()
     assert box["y"] + box["height"] <= band["y"] and field.input_value() == ""
     page.keyboard.press("Escape")
@@ -179,6 +203,7 @@ def test_printed_it_is_one_page_with_whole_pictures(browser, present):
     page = open_room(browser)
     page.set_viewport_size({"width": 1920, "height": 1080})
     drawn(page, {**shown_case(FIRST, 4), "present": present})
+    page.evaluate("document.getElementById('head').hidden = true")  # the app prints the board alone
     assert pages_of(page) == 1
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
