@@ -11,9 +11,9 @@ import streamlit as st
 from core.errors import HopscopeError
 from core.evaluation.metrics.defaults import defaults_for
 from core.evaluation.reports.method_names import method_name
+from core.evaluation.reports.time_estimates import expected_seconds, measured_seconds
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import SUPPORT_BY_ENCODER, SUPPORT_BY_MODEL, make_plan
-from core.evaluation.runs.time_estimates import expected_seconds, measured_seconds
 from core.io.durations import duration_text
 from core.methods.catalogue import Method
 from core.methods.prompt_variants import methods_with_prompt, published_prompts

@@ -13,10 +13,10 @@ from core.datasets import datasets
 from core.datasets.own_sets import save_set
 from core.errors import HopscopeError
 from core.evaluation.metrics.outcome import OperatorCost
+from core.evaluation.reports.time_estimates import _run_seconds
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.saved_runs import enlarge_plan
-from core.evaluation.runs.time_estimates import _run_seconds
 from core.io.home import ROOT, home_folder
 from core.methods.catalogue import Method, catalogue
 from core.models.price import Cap
