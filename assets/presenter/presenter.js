@@ -48,7 +48,7 @@ class Presenter {
     ways.append(key("Esc", tr("Leave the presentation"), () => this.leave()));
     facts.append(ways);
     this.close();
-    this.element.replaceChildren(el("h1", "", data.question, data.original ? el("small", "", data.original) : null), facts);
+    this.element.replaceChildren(el("h1", "", data.question, ...(data.original ? [" ", el("small", "", data.original)] : [])), facts);
   }
 
   // A field over the verdict, in the place of the question.
