@@ -11,6 +11,8 @@ from core.errors import BadParameter
 from core.sharing import shared
 
 ALLOWED_HOSTS_VARIABLE = "HOPSCOPE_ALLOWED_HOSTS"
+# a number, or a name of the local network; such a server is rarely asked by https
+NEAR_HOST = re.compile(r"[\d.]+|[^/]*\.local")
 
 
 def check_host(url: str) -> None:
@@ -88,7 +90,7 @@ def complete_address(typed: str) -> str:
     if not address or "://" in address:
         return address
     host = address.partition("/")[0].rpartition(":")[0] or address.partition("/")[0]
-    is_elsewhere = "." in host and not re.fullmatch(r"[\d.]+|.*\.local", host)
+    is_elsewhere = "." in host and not NEAR_HOST.fullmatch(host)
     return f"{'https' if is_elsewhere else 'http'}://{address}"
 
 

@@ -182,7 +182,7 @@ def test_entities_can_be_named(movies, capsys):
         (["ask", ""], EXIT_WRONG_INPUT, "Type a question first"),
         (["ask", "x" * 20_000], EXIT_WRONG_INPUT, "too long"),
         (["ask", "who", "--entity", "Incepton"], EXIT_WRONG_INPUT, "Did you mean Inception"),
-        (["ask", QUESTION, "--method", "lego-99"], EXIT_WRONG_INPUT, "Did you mean “lego-9”"),
+        (["ask", QUESTION, "--method", "lego-99"], EXIT_WRONG_INPUT, "(lego-9)"),
         (
             ["ask", QUESTION, "--method", "PersonalizedPageRank(dampnig=1)"],
             EXIT_WRONG_INPUT,
