@@ -59,7 +59,9 @@ def test_an_index_is_looked_at_by_its_path_opened_and_its_vectors_made(small):
     corpus = open_corpus("microsoft-graphrag")
     until(at, lambda: build_status(corpus, "opened-graphrag").is_current)
     button(at, "Continue to its graph").click().run()
+    assert not at.exception and at.session_state["source_wanted"].name == "microsoft-graphrag"
     # the graph that it came with is the one that is shown
+    at = opened("microsoft-graphrag")
     assert not at.exception and "Opened from Microsoft GraphRAG" in texts(at)
 
 
