@@ -41,12 +41,12 @@ def draw_casebook() -> None:
         )
         known_tags = list(tags())
         if st.query_params.get("tag") in known_tags:  # the address may name one
-            st.session_state["case_tag"] = st.query_params.pop("tag")
+            session.case_tag = st.query_params.pop("tag")
         tag = st.selectbox(
             tr("Tag"),
             known_tags,
             index=None,
-            key="case_tag",
+            key=Session.case_tag.name,
             persist_state="session",
             placeholder=tr("any"),
             width=180,

@@ -108,7 +108,7 @@ def _open_former_tab() -> None:
         st.query_params[Session.evaluate_part.name] = session.evaluate_part = tab
         if section:
             key = Session.evaluate_section[section]
-            if key.name not in st.session_state:  # Streamlit writes later values into the address
+            if Session.widget_value[key.name].value is None:  # later Streamlit writes the address
                 st.query_params[key.name] = "true"
             key.value = True
 
@@ -153,7 +153,7 @@ def _draw_table(results: RunSummary) -> None:
     key = f"figures_metrics_{results.defaults.question_metric}"
     part_key = _choose_hops(results)  # all questions, or those of one number of hops
     part = _part(results, part_key)
-    chosen = st.session_state.get(key) or list(results.defaults.table_metrics)
+    chosen = Session.widget_value[key].value or list(results.defaults.table_metrics)
     figures = part.table(chosen)
     names = _column_order(results, [name for name in chosen if _has_figures(figures, name)])
     titles = method_titles(run)

@@ -47,7 +47,7 @@ from pages.parts.question.question_sets import (
 from pages.parts.shared.actions import button, result_of
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine, methods, show_job, store
-from pages.parts.shared.session_state import session
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
@@ -182,7 +182,8 @@ def _choose_tuning_sets(source: AnswerSource) -> list[str]:
     """Draw the blank of the sets to search with, and return their names."""
     key = f"search_sets_{source.kind}_{source.name}"
     default = _default_sets(source, TUNING_SETS)
-    titles = [source.sets[name] for name in st.session_state.get(key, default)]
+    chosen = Session.widget_value[key].value
+    titles = [source.sets[name] for name in (default if chosen is None else chosen)]
     with st.popover(plain(sets_words(titles))):
         return st.multiselect(
             tr("Questions to search with"),

@@ -24,6 +24,7 @@ from pages.parts.shared.actions import button
 from pages.parts.shared.job_progress import draw_job
 from pages.parts.shared.scripts import component
 from pages.parts.shared.session import engine
+from pages.parts.shared.session_state import Session
 from pages.parts.shared.wording import tr
 
 Highlight = tuple[str, str, Iterable[int]]  # name, colour as CSS, and ids of nodes
@@ -59,7 +60,7 @@ def draw_graph_map(
     """
 
     def pass_click() -> None:
-        node = _clicked_node(graph, st.session_state.get(key))
+        node = _clicked_node(graph, Session.widget_value[key].value)
         if node is not None:
             on_click(node)
 

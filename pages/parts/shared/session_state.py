@@ -171,6 +171,10 @@ class Session:
     arrived_by_navigation: SessionKey[bool] = SessionKey(False)
     # The error of a button's action; drawn once, above the page.
     action_error: SessionKey[str] = SessionKey("")
+    # The value of a widget or component whose key depends on what it shows, by that key.
+    widget_value: SessionKeyFamily[Any] = SessionKeyFamily(None, "{}")
+    # The tag of the listed cases.
+    case_tag: WidgetKey[str | None] = WidgetKey(None)
     # What was chosen in the command palette, until it is done.
     palette_choice: SessionKey[dict[str, str] | None] = SessionKey(None)
     # The graph or corpus chosen in the sidebar, which all pages read.

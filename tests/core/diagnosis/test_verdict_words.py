@@ -109,7 +109,7 @@ def test_without_known_answers_the_lanes_are_held_against_each_other(asked):
 
 def test_lanes_are_told_apart_by_name(asked):
     plain = asked(LINES, methods=("Beam search", "Beam search, 8 wide"))
-    assert lane_names(plain) == ["“Beam search”", "Beam search, 8 wide"]
+    assert lane_names(plain) == ["“Beam search”", "“Beam search, 8 wide”"]
     assert lane_names(asked(LINES, methods=("Beam search", "Beam search"))) == ["No. 1", "No. 2"]
     alike = asked(LINES[:1] * 2, methods=("Beam search", "Beam search"))
     for lane in alike.lanes:
