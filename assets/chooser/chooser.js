@@ -60,15 +60,15 @@ class Chooser {
     const found = matches.filter(({ entry }) => fits(entry)).sort((one, other) => one.far - other.far).map(({ entry }) => entry);
     const drawn = found.map((entry) => row(entry, this.current, (id) => this.choose(id)));
     const picks = found.filter(({ pick }) => pick).length;
-    if (!words.length && picks < found.length) drawn.splice(picks, 0, el("h4", "", tr("More methods")));
-    if (!words.length && picks) drawn.unshift(el("h4", "", tr("Hopscope's picks")));
+    if (!words.length && picks < found.length) drawn.splice(picks, 0, el("h3", "", tr("More methods")));
+    if (!words.length && picks) drawn.unshift(el("h3", "", tr("Hopscope's picks")));
     this.list.replaceChildren(...(drawn.length ? drawn : [el("p", "none", tr("No method matches all of this."))]));
     this.list.className = words.length ? "list ranked" : "list";
     this.list.scrollTop = 0;
   }
 
   facet({ name, title, values }, matches) {
-    const box = Object.assign(el("div", "facet", el("h4", "", title)), { role: "group", ariaLabel: title });
+    const box = Object.assign(el("div", "facet", el("h3", "", title)), { role: "group", ariaLabel: title });
     for (const [id, label] of values) {
       const value = button("value", label, "", () => ((this.taken[name] = this.taken[name] === id ? "" : id), this.draw()));
       value.append(el("span", "count", String(matches.filter(({ entry }) => entry.facets[name].includes(id)).length)));

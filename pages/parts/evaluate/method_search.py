@@ -409,7 +409,7 @@ def _draw_advice(
     """Draw the sentence that says what to take, and how many published methods were left out."""
     config = plan.search.config
     if verdict is not None:
-        st.markdown(f"##### {plain(verdict.advice())}")
+        st.markdown(f"**{plain(verdict.advice())}**")
     elif best and has_ended:
         sentence = tr(
             "Take {name}: {quality} at {cost} on the questions of the search; it was not compared.",
@@ -417,7 +417,7 @@ def _draw_advice(
             quality=screen_figure(config.quality, best[0].figures.quality),
             cost=f"{screen_figure(config.cost, best[0].figures.cost)} {COST_UNITS[config.cost]}",
         )
-        st.markdown(f"##### {plain(sentence)}")
+        st.markdown(f"**{plain(sentence)}**")
     if plan.left_out:
         caption(
             "{methods} left out: over {budget:g} {unit} a question on the first questions.",

@@ -41,7 +41,7 @@ def draw_recommendation(results: RunSummary) -> None:
             )
         return
     with st.container(border=True, key="recommendation", gap="small"):
-        st.markdown(f"##### {plain(advice.headline)}")
+        st.markdown(f"**{plain(advice.headline)}**")
         if advice.details:
             st.caption(plain(advice.details[0]))
         if advice.more:

@@ -219,7 +219,7 @@ def test_a_run_opens_on_its_recommendation_and_goes_on_with_more_questions(home)
     words = said(at)
     assert not at.exception  # the one that took less time is advised, and both take milliseconds
     assert re.search(
-        "##### Take Shortest paths(, relations filtered)?: no significant difference",
+        r"\*\*Take Shortest paths(, relations filtered)?: no significant difference",
         words.replace("\\", ""),
     )
     assert [one.label for one in at.tabs] == ["Why", "Questions", "Figures", "Export"]

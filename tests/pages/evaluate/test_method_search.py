@@ -118,7 +118,7 @@ def test_a_search_is_shown_judged_and_a_line_of_it_saved(at):
     )
     assert "No\\. 1" in said(at) and "2 unseen questions" in said(at)
     # the sentence at the end, before the plot and the table
-    assert any(one.value.startswith("##### Take ") for one in at.markdown)
+    assert any(one.value.startswith("**Take ") for one in at.markdown)
     assert wishes["only_affordable"] is True
     at.text_input(key="search_name").set_value("Mine").run()
     at.button(key="search_save").click().run()

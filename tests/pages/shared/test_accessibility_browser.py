@@ -14,7 +14,7 @@ PAGES = {
     "/texts": "text=Other ways to build",
     "/graphs": "h2",
     "/indexes": "h2",
-    "/evaluate": "text=Questions per set",
+    "/evaluate": "text=New evaluation",
     "/cases": "text=Export these",
     "/models": "h2",
 }
