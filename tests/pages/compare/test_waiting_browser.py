@@ -120,7 +120,7 @@ def asked(talking_app):
 def test_a_new_question_ends_the_one_before(asked):
     page, talker = asked
     page.get_by_role("button", name="Options").click()
-    page.get_by_text("Answer with a language model", exact=True).click()  # off
+    page.get_by_test_id("stCheckbox").filter(has_text="Answer with a language model").click()  # off
     page.get_by_role("textbox", name="Question").fill(OTHER)
     page.get_by_role("button", name="Ask", exact=True).click()
     page.locator(f"[data-question={json.dumps(OTHER)}] .lane[data-status=done]").first.wait_for(
