@@ -68,7 +68,8 @@ def test_paths_are_presented(address):
     with open_page(f"{address}&present=1") as page:
         page.set_viewport_size({"width": 1280, "height": 800})
         expect(page.locator(".lane[data-status=done]")).to_have_count(3, timeout=60_000)
-        expect(page.locator(".paths .row").first).to_be_in_viewport(ratio=1.0)
+        # the picture comes first; a list that is cut says how many more there are
+        expect(page.locator(".paths .row").first).to_be_in_viewport(ratio=0.5)
 
 
 def test_hits_on_triples_have_tabs_beside_the_paths(app):
