@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.graph.algorithms.igraph_seed import seed_igraph
-from core.graph.algorithms.map_loops import settle_discs, settle_nodes
 from core.graph.columns import row_offsets
 from core.graph.order import top_k
 from core.graph.protocol import KnowledgeGraph
@@ -129,6 +128,8 @@ def layout_map(
     >>> topics.tolist()
     [0, 0, 1, 1]
     """
+    from core.graph.algorithms.map_loops import settle_nodes  # imported here because it loads numba
+
     if not n:
         return np.empty((0, 2), np.float32), np.empty(0, np.int32)
     watch.report("Finding communities", 0.05)
@@ -209,6 +210,8 @@ def _place_topics(
 
     `heads` and `tails` are the topics of the ends of each link.
     """
+    from core.graph.algorithms.map_loops import settle_discs  # imported here because it loads numba
+
     spaced = radii * (1 + MAP.gap_share) + MAP.gap
     is_between = heads != tails
     low = np.minimum(heads, tails)[is_between]
