@@ -41,7 +41,7 @@ export function laneMarks(graph) {
 
 // The paths that something points at: one by its key, those of a frame, or those that a word of the answer rests on.
 function shownPaths(board, { key, frame, node }) {
-  if (key) return [board.path(key)];
+  if (key) return board.path(key) ? [board.path(key)] : null; // it may have gone with an edit
   if (frame) return frame.map((one) => board.path(one)).filter(Boolean);
   return node === null ? null : [];
 }
