@@ -13,6 +13,7 @@ from pathlib import Path
 
 from babel.messages.mofile import write_mo
 
+from core.sources import CorpusSource
 from pages.parts.shared import wording
 from tests.strings import template
 
@@ -37,7 +38,10 @@ def drawn(page: str) -> dict[str, list[str]]:
     """The texts of a page by the kind of element: labels, help and texts; and what it raised."""
     from streamlit.testing.v1 import AppTest
 
-    at = AppTest.from_file(str(wording.ROOT / "pages" / f"{page}.py"), default_timeout=120).run()
+    at = AppTest.from_file(str(wording.ROOT / "pages" / f"{page}.py"), default_timeout=120)
+    if page == "texts":
+        at.session_state["source"] = CorpusSource("christmas-carol")
+    at.run()
     found: dict[str, list[str]] = {"raised": [one.message for one in at.exception]}
     for kind in (
         "button",

@@ -31,10 +31,11 @@ LABELS = (
 )
 NAMES = {  # what stays as it is: names of graphs, entities, methods in papers and models, questions, and words of a line in captions
     "graphs": r"[A-Z][a-z]+|WikiMovies.*",
-    "indexes": r"Up to \d steps.*",
+    "indexes": r"Up to \d steps.*|[\d\\.]+ .?B · .* ago",
+    "models": r":(green|gray)\[[●○]\] .*",
     "cases": r"\*\*.*\*\*|:gray-badge\[[a-z ]+\]|.* · example",
-    "texts": r"chunks of .*|\*\*Passage graph.*\*\*",
-    "compare": r"(what|who) .*",
+    "texts": r"A Christmas Carol|chunks of .*|\*\*Passage graph.*\*\*",
+    "compare": r"(what|who) .*|\*\*When were .*\*\*",
 }
 
 

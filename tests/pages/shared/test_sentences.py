@@ -14,5 +14,5 @@ def page():
 
 def test_values_are_escaped_and_the_text_itself_is_not():
     app = AppTest.from_function(page).run()
-    assert app.caption[0].value == r"\*a\* \[b\]\(c\) of 1,200 · \_d\_"
+    assert app.caption[0].value == r"\*a\* \[b\](c) of 1,200 · \_d\_"
     assert app.markdown[0].value == "**\u2068אבג\u2069** and אבג"
