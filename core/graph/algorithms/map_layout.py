@@ -242,12 +242,18 @@ def _place_topics(
     spread = spaced[main][:, None]
     centres[main] = start - ((start - spread).min(0) + (start + spread).max(0)) / 2
     others = np.flatnonzero(~is_main)
-    # Around an ellipse that holds all main discs, on a spiral that fills the plane evenly.
-    reach = abs(centres[main]) + spread
-    extent = reach.max(0) * np.hypot(*(reach / reach.max(0)).T).max()
-    areas = np.cumsum((radii[others] + MAP.ring_gap) ** 2) / MAP.ring_share
-    centres[others] = extent * (np.sqrt(1.1 + areas / extent.prod())[:, None] * _turns(len(others)))
+    centres[others] = _place_around(abs(centres[main]) + spread, radii[others])
     return centres
+
+
+def _place_around(reach: np.ndarray, radii: np.ndarray) -> np.ndarray:
+    """Return the centres of discs around those that reach so far from the middle in x and y.
+
+    They lie on a spiral that fills the plane evenly, outside an ellipse that holds the others.
+    """
+    extent = reach.max(0) * np.hypot(*(reach / reach.max(0)).T).max()
+    areas = np.cumsum((radii + MAP.ring_gap) ** 2) / MAP.ring_share
+    return extent * (np.sqrt(1.1 + areas / extent.prod())[:, None] * _turns(len(radii)))
 
 
 def _weigh_links(

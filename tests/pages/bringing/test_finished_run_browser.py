@@ -41,8 +41,7 @@ def test_a_dropped_run_is_a_column_and_a_lane(tmp_path):
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.get_by_text("Import results from a file").click(timeout=60_000)
         page.locator("input[type=file]").first.set_input_files(str(file))
-        add = page.get_by_role("button", name="Add to the methods")
-        add.click(timeout=30_000)
+        page.get_by_role("button", name="Add to the methods").click(timeout=30_000)
         page.get_by_text(
             "2 questions, 2 with documents, 2 with answers. Of these 1 in the question sets"
         ).first.wait_for(timeout=30_000)
