@@ -22,11 +22,12 @@ export class Band {
     const { length: all } = list(this.board.payload.lanes);
     const coming = busy && !verdict?.text && !this.board.payload.present ? tr("{done} of {methods} done.", { done: all - busy, methods: plural(all, "method") }) : "";
     setHidden(this.element, !verdict?.text && !taken.length && !coming);
+    // In a room it is not within this element, and must go with its question.
+    if (changed(this.memo, "repair", [verdict?.repair, full(this.board), Boolean(this.board.options.onRepair)])) this.repair.replaceChildren(...repairButton(this.board, verdict?.repair, verdict?.repair?.lane, "repair main-repair", tr("in its place")));
     if (this.element.hidden || !changed(this.memo, "verdict", [verdict, coming, edits, without, full(this.board), Boolean(this.board.options.onRepair)])) return;
     const [first, rest] = firstSentence(verdict?.text ?? "");
     const pending = verdict?.pending || coming ? [" ", el("span", "pending", verdict?.pending || coming)] : [];
     this.element.replaceChildren(...taken, el("p", "band-text", el("b", "", first), rest, ...pending), this.repair);
-    this.repair.replaceChildren(...repairButton(this.board, verdict?.repair, verdict?.repair?.lane, "repair main-repair", tr("in its place")));
   }
 }
 

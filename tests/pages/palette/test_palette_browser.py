@@ -190,6 +190,7 @@ def test_in_the_presentation_it_opens_cases_and_asks_and_stays(app):
         search(page, QUESTION)
         page.get_by_role("option", name=re.compile("^Ask “")).click()
         expect(page.locator(".presenter h1")).to_have_text(QUESTION, timeout=60_000)
+        expect(page.locator(".main-repair")).to_have_count(0)  # that of the case went with it
         assert "present=1" in page.url
 
 
