@@ -10,7 +10,8 @@ from core.corpus import Corpus
 from core.sources import CorpusSource
 from pages.parts.bringing.drop_zone import drop_zone
 from pages.parts.shared.people import admit
-from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.required_choice import required_choice
+from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.texts.corpus_choice import (
@@ -36,7 +37,7 @@ def draw_page() -> None:
             st.header(plain(CorpusSource(name).title), anchor=False, width="content")
             facts = st.container(width="content")
         with row(width="content"):
-            part = _choose_part()
+            part = required_choice(tr("What is shown"), PARTS, Session.texts_open)
             draw_ask_button(name, tr("Ask"), type="primary", icon="view_column")
     # Drawn even if another part is open: otherwise the chosen files would be lost.
     with st.container(key="texts-add" if part == ADD_PART else "texts-add-closed"):
@@ -51,23 +52,6 @@ def draw_page() -> None:
         draw_documents(corpus)
     else:
         draw_graph_page(corpus)
-
-
-def _choose_part() -> str:
-    """Draw and return the choice of what is shown."""
-    if session.texts_open not in PARTS:
-        session.texts_open = GRAPH_PART
-    part = st.segmented_control(
-        tr("What is shown"),
-        PARTS,
-        key=Session.texts_open.name,
-        required=True,
-        persist_state="session",
-        label_visibility="collapsed",
-        width="content",
-    )
-    assert part is not None  # one is required
-    return part
 
 
 def _size_words(corpus: Corpus) -> str:

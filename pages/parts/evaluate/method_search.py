@@ -514,7 +514,7 @@ def _draw_table(
 
 
 def _outcome_words(point: SearchPoint, best: Sequence[SearchPoint]) -> str:
-    """Return what came of a tried line: best at its cost, why it was stopped, its failures."""
+    """Return the outcome of a tried line: whether it is best at its cost, or why it stopped."""
     parts = [tr("best at its cost") if point in best else "", point.figures.stopped]
     return "; ".join(filter(None, [*parts, point.figures.words()]))
 

@@ -16,6 +16,7 @@ from core.graph.names.lookup import name_lookup
 from core.graph.store import Graph
 from pages.parts.map.graph_map import draw_graph_map
 from pages.parts.shared.actions import button
+from pages.parts.shared.required_choice import required_choice
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.tables import page_of, pager
@@ -130,18 +131,7 @@ def _choose_view(graph: Graph) -> str:
     views = [MAP_VIEW, ENTITIES_VIEW]
     if table is not None and len(table):
         views.append(COMMUNITIES_VIEW)
-    if session.texts_view not in views:
-        session.texts_view = MAP_VIEW
-    view = st.segmented_control(
-        tr("What is looked at"),
-        views,
-        key=Session.texts_view.name,
-        required=True,
-        persist_state="session",
-        label_visibility="collapsed",
-    )
-    assert view is not None  # one is required
-    return view
+    return required_choice(tr("What is looked at"), views, Session.texts_view)
 
 
 def _draw_map(graph: Graph) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.corpus import Corpus
+from pages.parts.shared.required_choice import required_choice
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.wording import tr
@@ -38,16 +39,7 @@ def draw_other_ways(corpus: Corpus) -> None:
 
 def _draw_ways(corpus: Corpus) -> None:
     """Draw the choice of a way, its builds, and the cost and start of the chosen one."""
-    if session.texts_way not in WAY_CAPTIONS:
-        session.texts_way = FAST_WAY
-    way = st.segmented_control(
-        tr("Ways to build a graph"),
-        list(WAY_CAPTIONS),
-        key=Session.texts_way.name,
-        required=True,
-        persist_state="session",
-        label_visibility="collapsed",
-    )
+    way = required_choice(tr("Ways to build a graph"), WAY_CAPTIONS, Session.texts_way)
     assert way is not None  # one is required
     st.caption(WAY_CAPTIONS[way])
     if way == EXPERT_WAY:
