@@ -139,7 +139,7 @@ def test_the_table_of_steps_shows_values_as_people_write_them():
 def test_a_step_that_runs_has_a_clock_and_one_that_ended_has_none(monkeypatch):
     from types import SimpleNamespace
 
-    clock = iter((10.0, 12.5, 20.0))
+    clock = iter((10.0, 12.5, 20.0, 30.0))
     watch = SimpleNamespace(monotonic=lambda: next(clock))
     monkeypatch.setattr("pages.parts.board.payload.time", watch)
 
