@@ -1,7 +1,6 @@
 """What makes a wheel of the checkout: all of it below one package, `hopscope`, so that nothing of ours is a top-level module of anybody.
 
-In the checkout code imports `core` and `pages`; in the wheel it imports `hopscope.core` and `hopscope.pages`, and sentences name the
-command `hopscope` in the place of `python -m core`.
+In the checkout code imports `core` and `pages`; in the wheel it imports `hopscope.core` and `hopscope.pages`.
 """
 
 from __future__ import annotations
@@ -27,17 +26,15 @@ SHIPPED = (
     ".streamlit/config.toml",
 )
 OWN = re.compile(r"^(\s*(?:>>> |\.\.\. )?)(from|import) (core|pages)(?=[ .])", re.MULTILINE)
-COMMAND = "python -m core"
-TEXTS = {".py", ".toml", ".md", ".js", ".html"}
 
 
-def in_package(text: str, code: bool) -> str:
-    """A file's text as it reads below the package; `code` says whether it is Python.
+def in_package(code: str) -> str:
+    """A Python file's text as it reads below the package.
 
-    >>> in_package("from core.types import State\\nfrom pages.parts import board  # see python -m core ask", True)
-    'from hopscope.core.types import State\\nfrom hopscope.pages.parts import board  # see hopscope ask'
+    >>> in_package("from core.types import State\\nfrom pages.parts import board")
+    'from hopscope.core.types import State\\nfrom hopscope.pages.parts import board'
     """
-    return (OWN.sub(r"\1\2 hopscope.\3", text) if code else text).replace(COMMAND, "hopscope")
+    return OWN.sub(r"\1\2 hopscope.\3", code)
 
 
 def shipped(root: Path) -> list[Path]:
@@ -68,14 +65,12 @@ def write_package(root: Path, out: Path) -> None:
     for path in shipped(root):
         target = out / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        if path.suffix in TEXTS:
-            target.write_text(
-                in_package((root / path).read_text("utf-8"), path.suffix == ".py"), "utf-8"
-            )
+        if path.suffix == ".py":
+            target.write_text(in_package((root / path).read_text("utf-8")), "utf-8")
         else:
             shutil.copyfile(root / path, target)
     for path in (root / "hopscope").glob("*.py"):
-        (out / path.name).write_text(in_package(path.read_text("utf-8"), True), "utf-8")
+        (out / path.name).write_text(in_package(path.read_text("utf-8")), "utf-8")
 
 
 class CustomBuildHook(BuildHookInterface):
@@ -84,7 +79,7 @@ class CustomBuildHook(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
             raise RuntimeError(
-                "A checkout is used as it lies: make run, and python -m core. Build a wheel to install it elsewhere."
+                "A checkout is used as it lies: make run. Build a wheel to install it elsewhere."
             )
         self._folder = tempfile.TemporaryDirectory(prefix="hopscope-wheel-")
         write_package(Path(self.root), Path(self._folder.name))

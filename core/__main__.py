@@ -1,4 +1,4 @@
-"""Entry point of `python -m core`, the command line."""
+"""Entry point of the command line, also as a module: python -m core."""
 
 import sys
 

@@ -104,7 +104,7 @@ def parser(names: Sequence[str] = COMMAND_NAMES) -> argparse.ArgumentParser:
     Only the modules of these commands are imported, as imports take time.
     """
     command_parser = argparse.ArgumentParser(
-        prog="python -m core", description="Explore how graph retrievers find their answers."
+        prog="hopscope", description="Explore how graph retrievers find their answers."
     )
     command_parser.add_argument("--version", action="version", version=f"Hopscope {__version__}")
     commands = command_parser.add_subparsers(required=True, metavar="COMMAND")

@@ -29,7 +29,7 @@ INTRO = """# Gallery
 The comparisons that ship with Hopscope, as they look when they are opened. None needs a model, a graph or the network: what each method
 found is saved with it, and paths, nodes and words answer to the pointer as they did after the question.
 
-    hopscope demo            # in a checkout: python -m core demo
+    hopscope demo
 
 Each has its address in that app, and *Ask again* asks its question anew. This page is made by `make gallery`.
 """

@@ -144,7 +144,7 @@ def open_graph(corpus: Corpus, build: str | GraphBuild) -> Graph:
     chosen_build = _find_build(build)
     status = build_status(corpus, chosen_build)
     graph_name = f"“{chosen_build.title}” of {corpus.name}"
-    command = f"python -m core corpus build {corpus.name} --graph {_command_name(chosen_build)}"
+    command = f"hopscope corpus build {corpus.name} --graph {_command_name(chosen_build)}"
     if not status.is_built:
         sentence = f"{graph_name} is not built yet. Build it on the page Texts."
         raise StoreError(with_command(sentence, command))

@@ -63,7 +63,7 @@ class OpenedIndex(BuildOperator):
             sentence = (
                 f"{self.missing_requirement(state.corpus)} Open its folder on the page Texts."
             )
-            command = "python -m core corpus open FOLDER --name NAME"
+            command = "hopscope corpus open FOLDER --name NAME"
             raise BadInput(with_command(sentence, command))
         coverage = coverage_of_index(state.corpus, summary)
         if not coverage.is_complete:

@@ -81,7 +81,7 @@ def run(options) -> int:
         words += ["--title", options.title]
     if options.encoding and kind not in KINDS_WITHOUT_ENCODING:
         words += ["--encoding", options.encoding]
-    print(f"python -m core {shlex.join(words)}")
+    print(f"hopscope {shlex.join(words)}")
     return _run_command(words, options)
 
 
@@ -137,7 +137,7 @@ def _preview(choice: Recognition, options) -> int:
 
 def _run_command(words: list[str], options) -> int:
     """Run another command and return its exit code."""
-    parser = argparse.ArgumentParser(prog="python -m core")
+    parser = argparse.ArgumentParser(prog="hopscope")
     importlib.import_module(f"{__package__}.{words[0]}").add_command(parser.add_subparsers())
     arguments = parser.parse_args(words)
     arguments.engine = options.engine

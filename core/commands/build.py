@@ -244,7 +244,7 @@ def _add_live_database(options) -> int:
     )
     graph = add_live(settings, free_graph_name(options.name))
     print(f"The graph {graph.name} is ready. {graph.live.words}")
-    print(f'Ask it: python -m core ask "..." --graph {graph.name}')
+    print(f'Ask it: hopscope ask "..." --graph {graph.name}')
     return EXIT_OK
 
 

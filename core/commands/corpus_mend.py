@@ -139,7 +139,7 @@ def _choose_build(corpus: Corpus, spec: str) -> str | GraphBuild:
         if one.graph not in KINDS_WITHOUT_ENTITIES and build_status(corpus, one).can_be_opened:
             return one
     raise BadInput(
-        f"No graph with entities is built of {corpus.name}; build one with: python -m core corpus "
+        f"No graph with entities is built of {corpus.name}; build one with: hopscope corpus "
         f"build {corpus.name}"
     )
 

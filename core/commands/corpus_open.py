@@ -59,6 +59,6 @@ def run(options) -> int:
     warn(filter(None, (build_status(corpus, build_spec).uncovered,)))
     print(f"{corpus.name} has the graph {build_spec.id}. To build one of the same texts here:")
     print(
-        f"  python -m core corpus build {corpus.name} --graph {build_spec.graph} --extractor noun-phrases"
+        f"  hopscope corpus build {corpus.name} --graph {build_spec.graph} --extractor noun-phrases"
     )
     return EXIT_OK

@@ -72,7 +72,7 @@ def _usable_builds(corpus: Corpus) -> list[str]:
     ]
     if not build_ids:
         raise BadInput(
-            f"No graph is built of {corpus.name}; build one with: python -m core corpus build "
+            f"No graph is built of {corpus.name}; build one with: hopscope corpus build "
             f"{corpus.name}"
         )
     return build_ids

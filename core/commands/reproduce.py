@@ -415,7 +415,7 @@ def _check_built(set_source: str, methods: Sequence[Method]) -> None:
         )
         if build_spec.line.uses_chat_model and not is_usable:
             graph = f'"{build_spec.line!r}"' if build_spec.is_own else build_spec.id
-            commands[f"python -m core corpus build {corpus.name} --graph {graph}"] = None
+            commands[f"hopscope corpus build {corpus.name} --graph {graph}"] = None
     if commands:
         sentence = (
             f"{len(commands)} graphs are to be built first, each by a language model (--estimate "

@@ -104,7 +104,7 @@ def _tokenizer() -> tuple[Any, int]:
         sentence = (
             "The tokenizer by which texts are cut is not here. Fetch minilm on the Models page."
         )
-        raise ModelUnavailable(with_command(sentence, "python -m core models --fetch minilm"))
+        raise ModelUnavailable(with_command(sentence, "hopscope models --fetch minilm"))
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(package_folder / "tokenizer.json"))

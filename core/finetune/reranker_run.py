@@ -162,7 +162,7 @@ def ship_reranker(
     record = trained_record(model_folder)
     if record is None:
         raise BadInput(
-            with_command("No re-ranker was trained here yet.", "python -m core finetune reranker")
+            with_command("No re-ranker was trained here yet.", "hopscope finetune reranker")
         )
     model = rerankers.TrainableReranker(base, tokens, lessons.seed)
     difference = model.load_low_rank_difference(model_folder, rank)

@@ -397,7 +397,7 @@ def read_meta(folder: FilePath) -> dict:
             with_command(
                 f"The graph in {folder} is in a Ladybug database, which Hopscope no longer opens. "
                 "A command carries it over to arrays.",
-                f"pip install {LADYBUG_PACKAGE} && python -m core build --carry-over {name}",
+                f"pip install {LADYBUG_PACKAGE} && hopscope build --carry-over {name}",
             )
         )
     return meta

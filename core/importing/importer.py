@@ -33,7 +33,7 @@ class ImportKind:
     ----------
     title : the kind on screen, in the plural.
     action : the action in words.
-    command : the words after `python -m core`. Words in braces are replaced: `{path}` by the paths,
+    command : the words after `hopscope`. Words in braces are replaced: `{path}` by the paths,
         `{format}` by the format if it has to be named, `{name}` and `{folder}` by those of the
         result, `{source}` by the graph or corpus to which questions and runs belong.
     """

@@ -58,7 +58,7 @@ class Recognition:
         return shlex.join(["python", "-m", "core", *self.arguments()])
 
     def arguments(self, name: str = "", source: Sequence[str] = ("--graph", "GRAPH")) -> list[str]:
-        """Return the words of the command after `python -m core`.
+        """Return the words of the command after `hopscope`.
 
         Parameters
         ----------

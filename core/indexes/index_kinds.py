@@ -268,7 +268,7 @@ def _vectors_refusal(graph: Graph, item_kind: vectors.ItemKind, items: str) -> s
         f"{total:,} {items} are more than are encoded from here "
         f"({vectors.VECTOR_INDEX.max_unconfirmed_items:,}). The command line does it, and "
         "says what that takes.",
-        f"python -m core index vectors --graph {graph.folder or graph.name} --of {item_kind}",
+        f"hopscope index vectors --graph {graph.folder or graph.name} --of {item_kind}",
     )
 
 

@@ -296,7 +296,7 @@ def vector_index(
                     with_command(
                         f"The {count_items(graph, item_kind):,} {item_kind} of “{graph.name}” have "
                         "no vectors yet. Encode them on the page Indexes.",
-                        f"python -m core index vectors --graph {name} --of {item_kind}",
+                        f"hopscope index vectors --graph {name} --of {item_kind}",
                     )
                 )
             index = index or build_vectors(graph, encoder, item_kind, watch)

@@ -276,7 +276,7 @@ def walks_command(graph: Graph, plan: WalkPlan) -> str:
     A line for the shell.
     """
     text = (
-        f"python -m core index walks --graph {graph.folder or graph.name}"
+        f"hopscope index walks --graph {graph.folder or graph.name}"
         f" --strategy {plan.strategy} --walks {plan.walks} --length {plan.length}"
     )
     for option, value, default in (("direction", plan.direction, "graph"), ("seed", plan.seed, 0)):

@@ -18,10 +18,10 @@ MAX_CHANGES = 3  # a line with more differing steps is not described as a change
 USUAL_MODELS = ("encoder", "answer")  # roles that most methods use, not listed in the table
 PAGE_HEAD = """# Operators and methods
 
-This page lists every operator and every method. It is made from the code: `python -m core \
+This page lists every operator and every method. It is made from the code: `hopscope \
 methods --page`.
 
-    $ python -m core ask "who directed Inception" --no-llm --method \
+    $ hopscope ask "who directed Inception" --no-llm --method \
 "PersonalizedPageRank(keep=500) >> ShortestPaths() >> Answer()"
 
 A method is a line of operators. Each operator takes the state of a question and gives a new \
@@ -30,11 +30,11 @@ its form on the Build page, the keys of its TOML row and the arguments of its te
 
 | for | see |
 |---|---|
-| what each parameter of an operator means, its range, the paper, an example | `python -m core \
+| what each parameter of an operator means, its range, the paper, an example | `hopscope \
 methods --operator NAME` |
 | parameters, papers and examples of all operators | *Operators in full* on the site of `make \
 docs` |
-| each method's line in full, and the models that are missing for it | `python -m core \
+| each method's line in full, and the models that are missing for it | `hopscope \
 methods --json` |
 
 ## Operators

@@ -133,6 +133,6 @@ def _read_scorer(file: Path, stamp: tuple[int, int]) -> TripleScorer:
         raise StoreError(f"The triple scorer in {file} cannot be read: {error}.") from None
     if set(weights) != set(TRIPLE_SCORER_WEIGHTS):
         raise StoreError(
-            with_command(f"{file} is no triple scorer.", "python -m core finetune triples")
+            with_command(f"{file} is no triple scorer.", "hopscope finetune triples")
         )
     return TripleScorer(weights)

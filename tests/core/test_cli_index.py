@@ -1,4 +1,4 @@
-"""`python -m core index` makes, lists and deletes vectors.
+"""`hopscope index` makes, lists and deletes vectors.
 
 It tells of a limit or an unknown kind.
 """

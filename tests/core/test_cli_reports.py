@@ -1,4 +1,4 @@
-"""`python -m core reports`: whose reports are written, what is said, and going on after a stop."""
+"""`hopscope reports`: whose reports are written, what is said, and going on after a stop."""
 
 import json
 

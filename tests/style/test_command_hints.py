@@ -9,11 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from core.cli import COMMAND_NAMES
 from core.errors import HopscopeError, library_message, split_command, with_command
 from pages.parts.shared.text import plain
 
 ROOT = Path(__file__).parents[2]
-COMMAND = re.compile(r"python -m core|pip install|hf download|\bmake models\b")
+COMMAND = re.compile(
+    rf"\bhopscope (?:{'|'.join(COMMAND_NAMES)})\b|pip install|hf download|\bmake models\b"
+)
 BUILDERS = {"with_command", "library_message"}
 # Modules whose texts are read in a terminal or in the documents.
 TERMINAL_MODULES = {

@@ -195,7 +195,7 @@ def fetch_advice(row: ModelRow) -> str:
     """Return the message for weights that can be downloaded."""
     return with_command(
         f"{row.name} is not on this computer yet. Fetch it on the Models page.",
-        f"python -m core models --fetch {row.name}",
+        f"hopscope models --fetch {row.name}",
     )
 
 

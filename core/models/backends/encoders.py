@@ -150,7 +150,7 @@ class Sentence(Backend):
             return reason
         return with_command(
             f"{split_command(reason)[0]} Or fetch it in four bits on the Models page.",
-            f"python -m core models --fetch {row.name}",
+            f"hopscope models --fetch {row.name}",
         )
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:

@@ -30,7 +30,7 @@ class ScoredTriples(Operator):
     subgraph are scored together. Paths are ordered by (-likelihood, edge).
 
     The shipped network was trained on MetaQA's development questions with MiniLM instead of
-    gte-large; `python -m core finetune triples` trains another.
+    gte-large; `hopscope finetune triples` trains another.
 
     >>> # the shipped network reads only MiniLM's vectors
     >>> answers("EgoNetwork() >> ScoredTriples()", "A", models=scores({}))  # doctest: +ELLIPSIS

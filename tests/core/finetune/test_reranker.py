@@ -161,7 +161,7 @@ def test_worse_reranker_is_not_kept(house, monkeypatch):
     told = reranker_run.run_reranker_training(house.engine, LESSONS, FAST, NO_WATCH)
     assert not told["kept"] and not house.folder.exists()
     assert (
-        "python -m core finetune reranker"
+        "hopscope finetune reranker"
         in house.engine.models.info("reranker-finetuned").how_to_get
     )
 

@@ -52,7 +52,7 @@ def test_a_trained_encoder_is_served_at_once_and_no_result_of_the_old_one_is_tak
 ):
     models = house.engine.models
     signatures = [(models.signature(), models.signature("encoder-finetuned"))]
-    assert "python -m core finetune encoder" in models.info("encoder-finetuned").how_to_get
+    assert "hopscope finetune encoder" in models.info("encoder-finetuned").how_to_get
     told = training_runs.run_encoder_training(house.engine, house.split, FAST, NO_WATCH)
     signatures.append((models.signature(), models.signature("encoder-finetuned")))
     assert models.info("encoder-finetuned").present and told["examples"] + told["held_out"] in (

@@ -124,7 +124,7 @@ def test_many_nodes_are_not_encoded_within_a_question(build_films, monkeypatch):
     graph = build_films()
     with pytest.raises(
         StoreError,
-        match=r"page Indexes\.\n\$ python -m core index walks --graph .* --strategy random --walks 8 .* --seed 5",
+        match=r"page Indexes\.\n\$ hopscope index walks --graph .* --strategy random --walks 8 .* --seed 5",
     ):
         walk_corpus(graph, Bag(), RANDOM)
     build_walk_corpus(graph, Bag(), RANDOM)

@@ -17,7 +17,7 @@ from core.parameters import parameters
 def test_the_page_is_current():
     told = (ROOT / "docs" / "operators-and-methods.md").read_text("utf-8")
     assert told == catalogue_page(), (
-        "make it anew: python -m core methods --page > docs/operators-and-methods.md"
+        "make it anew: hopscope methods --page > docs/operators-and-methods.md"
     )
 
 

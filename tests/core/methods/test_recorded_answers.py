@@ -102,7 +102,7 @@ def test_methods_find_what_was_recorded(movies, question):
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_encoder_ranks_as_recorded(movies, question):
     if not registry().info("encoder").present:
-        pytest.skip("the encoder is not on this computer: python -m core prepare")
+        pytest.skip("the encoder is not on this computer: hopscope prepare")
     before, after = (
         json.loads(RECORDED.read_text("utf-8"))["encoder"][question],
         by_encoder(movies, question),

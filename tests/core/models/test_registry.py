@@ -119,9 +119,9 @@ def test_bad_addition_changes_nothing(own_home):
 def test_missing_model_explains_how_to_get_it(own_home, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_MODELS", str(own_home / "nowhere"))
     registry = Registry()
-    with pytest.raises(ModelUnavailable, match="python -m core models --fetch qwen-0.5b"):
+    with pytest.raises(ModelUnavailable, match="hopscope models --fetch qwen-0.5b"):
         registry.chat("answer")
-    with pytest.raises(ModelUnavailable, match="python -m core models --fetch"):
+    with pytest.raises(ModelUnavailable, match="hopscope models --fetch"):
         registry.chooser("prefilter(encoder, choose, 3)")
     monkeypatch.setenv("HF_HOME", str(own_home))
     monkeypatch.delenv("HF_HUB_CACHE", raising=False)

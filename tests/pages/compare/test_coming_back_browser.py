@@ -28,8 +28,17 @@ def go(page, name: str) -> None:
 
 
 def box_of(page, name: str, box: str):
-    """A box of a page; on Build it is behind “Save”."""
+    """Return a box of a page; on Build it is behind “Save”, on Evaluate in the form.
+
+    The form is folded once the server has an evaluation, which another test may have run.
+    """
     go(page, name)
+    if name == "Evaluate":
+        form = page.locator("details", has_text="New evaluation").first
+        form.wait_for(timeout=60_000)
+        settle(page)
+        if form.get_attribute("open") is None:
+            form.locator("summary").first.click()
     if name == "Build":
         page.get_by_role("button", name="Save", exact=True).first.click(timeout=60_000)
     return page.get_by_label(box, exact=True).first

@@ -260,5 +260,5 @@ def test_a_graph_is_taken_along_in_every_format(own):
 def test_a_graph_of_millions_is_written_by_the_command(own, monkeypatch):
     monkeypatch.setattr("pages.parts.graphs.downloads.MAX_DOWNLOAD_TRIPLES", 10)
     at = opened()
-    assert "python -m core graph export walked" in [one.value for one in at.code]
+    assert "hopscope graph export walked" in [one.value for one in at.code]
     assert not [box for box in at.selectbox if box.key == "out_format"]

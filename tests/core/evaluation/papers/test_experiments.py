@@ -60,7 +60,7 @@ def test_other_commands_that_are_named_are_there():
         command
         for paper in papers()
         for said in (*paper.elsewhere.values(), *(table.source for table in paper.tables))
-        for command in re.findall(r"python -m core (\w+)", said)
+        for command in re.findall(r"\bhopscope (\w+)", said)
     ]
     assert named and set(named) <= set(COMMAND_NAMES)
 

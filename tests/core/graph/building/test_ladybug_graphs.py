@@ -45,7 +45,7 @@ def test_opening_a_ladybug_graph_names_the_command_that_migrates_it(home, capsys
         with pytest.raises(StoreError) as told:
             attempt(TABLES)
         assert "Ladybug" in str(told.value) and f"pip install {LADYBUG_PACKAGE}" in str(told.value)
-        assert f"python -m core build --carry-over {TABLES}" in str(told.value)
+        assert f"hopscope build --carry-over {TABLES}" in str(told.value)
     assert main(["ask", "One", "--graph", TABLES, "--no-llm"]) == EXIT_WRONG_INPUT
     assert "--carry-over" in capsys.readouterr().err
 

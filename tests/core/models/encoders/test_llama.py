@@ -95,7 +95,7 @@ def test_encoder_needs_a_model_file(own_home, monkeypatch):
     registry.add("odd", "encoder", "llama-embeddings", chat="lab")
     assert "“lab” is not declared as a model in a GGUF file" in registry.info("odd").how_to_get
     monkeypatch.setenv("HOPSCOPE_MODELS", str(own_home / "nowhere"))
-    assert "python -m core models --fetch qwen-0.5b" in registry.info("llm-embeddings").how_to_get
+    assert "hopscope models --fetch qwen-0.5b" in registry.info("llm-embeddings").how_to_get
     with pytest.raises(BadParameter, match="unknown key"):
         registry.add("odd", "encoder", "llama-embeddings", file="x")
 
@@ -104,8 +104,8 @@ def test_untrained_model_explains_its_training(own_home, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_MODELS", str(own_home))
     registry = Registry()
     for name, command in (
-        ("encoder-finetuned", "python -m core finetune encoder"),
-        ("chat-finetuned", "python -m core finetune llm"),
+        ("encoder-finetuned", "hopscope finetune encoder"),
+        ("chat-finetuned", "hopscope finetune llm"),
     ):
         info = registry.info(name)
         assert not info.present and split_command(info.how_to_get) == (
