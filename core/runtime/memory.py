@@ -14,7 +14,7 @@ import numpy as np
 
 # Types that contain no other values. They are checked first, as most values are of these types.
 LEAF_TYPES = (int, float, str, bytes, type(None))
-MAX_SAMPLED_ITEMS = 32  # items by which the size of a long tuple or list is estimated
+SAMPLED_ITEMS = 8  # the size of a long tuple or list is estimated from so many, evenly spaced
 
 
 def memory_bytes(value: Any) -> int:
@@ -22,7 +22,7 @@ def memory_bytes(value: Any) -> int:
 
     Arrays, texts, numbers and their containers (tuples, lists, mappings, dataclasses) are counted.
     An object that occurs several times counts once. Objects of other classes count without their
-    contents. The size of a long tuple or list is estimated from its first items.
+    contents. The size of a long tuple or list is estimated from a few items.
 
     >>> import numpy as np
     >>> from core.runtime.memory import memory_bytes
@@ -47,8 +47,9 @@ def _weigh(value: Any, seen_ids: set[int]) -> float:
         return value.nbytes
     size = sys.getsizeof(value, 0)
     if isinstance(value, tuple | list):
-        sampled_size = sum(_weigh(item, seen_ids) for item in value[:MAX_SAMPLED_ITEMS])
-        return size + sampled_size * max(1.0, len(value) / MAX_SAMPLED_ITEMS)
+        sample = value[:: max(1, len(value) // SAMPLED_ITEMS)]
+        sampled_size = sum(_weigh(item, seen_ids) for item in sample)
+        return size + sampled_size * len(value) / max(1, len(sample))
     parts: Iterable[Any] = ()
     if isinstance(value, Mapping):
         parts = chain.from_iterable(value.items())
