@@ -31,9 +31,9 @@ PARTS = (GRAPH_PART, DOCUMENTS_PART, ADD_PART)
 def draw_page() -> None:
     """Draw the page."""
     row = partial(st.container, horizontal=True, vertical_alignment="center")
+    name = choose_corpus()
     with row(key="texts-head"):
         with row(width="stretch"):
-            name = choose_corpus()
             st.header(plain(CorpusSource(name).title), anchor=False, width="content")
             facts = st.container(width="content")
         with row(width="content"):

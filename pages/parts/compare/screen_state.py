@@ -195,11 +195,19 @@ def _fill_session(link: Permalink, known: Question | None) -> None:
     session.hops = set_question.hops
     session.lanes = list(link.lanes)
     session.seed = link.seed
-    session.model = link.model
+    session.model = link.model and _is_answer_model_present()
     session.reader = link.reader
     session.lanes_source_kind = link.source.kind
     session.edits = list(link.edits)
     del session.choosing
+
+
+def _is_answer_model_present() -> bool:
+    """Return true if a language model can answer on this computer.
+
+    Otherwise the option starts off, and the graph reader answers without an error in each lane.
+    """
+    return engine().models.info("answer").present
 
 
 def show_case(case: Case, model: bool = True) -> None:
@@ -209,7 +217,7 @@ def show_case(case: Case, model: bool = True) -> None:
     """
     link = case_link(case)
     _fill_session(link, _case_question(case))
-    session.model = model and link.model
+    session.model = session.model and model
     session.submitted, session.applied_bar_state = False, bar_state()
     session.case = case
     del session.job

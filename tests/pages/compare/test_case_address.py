@@ -5,6 +5,8 @@ The address opens it. What is done next replaces the address.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -12,6 +14,7 @@ from core.cases import cases, comparison_of_case, delete, duplicate, save
 from core.cases.examples import demo
 from core.io.home import ROOT
 from core.sources import CorpusSource
+from pages.parts.shared.session import engine
 
 CORPUS = "hotpotqa"
 HOSTILE = (
@@ -134,3 +137,14 @@ def test_one_s_own_case_opens_by_its_address_and_tells_where_its_graph_is_gone()
     )
     delete(key)
     assert opened(case=key).error and key not in {case.id for case in cases()}
+
+
+@pytest.mark.parametrize("is_present", [True, False])
+def test_a_model_that_is_absent_does_not_answer_by_default(monkeypatch, is_present):
+    """Without the model each lane of the first question would end with an error."""
+    info = engine().models.info
+    monkeypatch.setattr(
+        engine().models, "info", lambda name: replace(info(name), present=is_present)
+    )
+    at = opened()
+    assert at.session_state["model"] is is_present

@@ -269,3 +269,12 @@ def test_whether_a_graph_is_needed_is_answered_with_one_button(browser, tmp_path
                 page.set_viewport_size({"width": 390, "height": 900})
                 settle(page)
                 assert not page.evaluate(WIDER)
+
+
+def test_the_title_stands_at_the_left(address):
+    with open_page(f"{address}/texts?corpus=small") as page:
+        title = page.get_by_role("heading", level=2).first
+        title.wait_for(timeout=60_000)
+        settle(page)
+        row = page.locator(".st-key-texts-head")
+        assert title.bounding_box()["x"] - row.bounding_box()["x"] < 4
