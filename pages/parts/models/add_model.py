@@ -143,7 +143,7 @@ def _fill_form(server: FoundServer, model: str) -> None:
     Session.server_url.value = server.url
     Session.server_model.value = model
     Session.server_kind.value = guess_kind(model)
-    Session.server_roles.value = []
+    Session.server_roles.value = _unfilled_roles()
     Session.server_name.value = _free_name(model or server.program)
     Session.server_models.drop()
 
@@ -218,11 +218,7 @@ def _draw_form() -> ServerForm:
                 "space and the key."
             ),
         )
-        role_names = [
-            role
-            for role, role_kind in ROLE_KINDS.items()
-            if role_kind == kind or (role_kind == "scorer" and kind != "chat")
-        ]
+        role_names = _roles_of_kind(kind)
         Session.server_roles.value = [
             role for role in Session.server_roles.value if role in role_names
         ]
@@ -324,13 +320,32 @@ def _draw_listed_models() -> None:
 def _choose_listed() -> None:
     """Copy the chosen model into the form.
 
-    A name is added if the form has none.
+    A name is added if the form has none. Without chosen roles it gets those that no installed
+    model has.
     """
     model = Session.server_pill.value
     if model:
         Session.server_model.value, Session.server_kind.value = model, guess_kind(model)
         if not Session.server_name.value.strip():
             Session.server_name.value = _free_name(model)
+        if not Session.server_roles.value:
+            Session.server_roles.value = _unfilled_roles()
+
+
+def _unfilled_roles() -> list[str]:
+    """Return the roles for the form's kind of model whose model is not on this computer."""
+    registry = engine().models
+    roles = _roles_of_kind(Session.server_kind.value)
+    return [role for role in roles if not registry.info(role).present]
+
+
+def _roles_of_kind(kind: str | None) -> list[str]:
+    """Return the roles that a model of a kind can get."""
+    return [
+        role
+        for role, role_kind in ROLE_KINDS.items()
+        if role_kind == kind or (role_kind == "scorer" and kind != "chat")
+    ]
 
 
 def _test(form: ServerForm) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import time
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -294,7 +295,13 @@ def test_a_server_that_is_found_fills_the_form(own, monkeypatch):
     assert at.multiselect(key="server_roles").options == ["Encoder", "Re-ranker", "Cross-encoder"]
 
 
-def test_the_models_of_an_address_are_listed_to_choose_from(own):
+@pytest.mark.parametrize("is_present", [True, False])
+def test_the_models_of_an_address_are_listed_to_choose_from(own, monkeypatch, is_present):
+    """The chosen one gets the roles that no installed model has."""
+    info = engine().models.info
+    monkeypatch.setattr(
+        engine().models, "info", lambda name: replace(info(name), present=is_present)
+    )
     with listing("one", "two") as url:
         at = opened()
         fill(at, url=url)
@@ -305,6 +312,8 @@ def test_the_models_of_an_address_are_listed_to_choose_from(own):
             at.text_input(key="server_model").value,
             at.text_input(key="server_name").value,
         ) == ("two", "two")
+        roles = [] if is_present else ["answer", "choose", "judge"]
+        assert at.multiselect(key="server_roles").value == roles
 
 
 @pytest.mark.parametrize(
