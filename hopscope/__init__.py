@@ -23,13 +23,15 @@ if TYPE_CHECKING:
     from hopscope.adapters import from_langchain, from_llama_index, to_langchain, to_llama_index
     from hopscope.bringing import build, corpus, graph, open
     from hopscope.comparing import Comparison, Lane, compare, methods
-    from hopscope.evaluating import Evaluation, evaluate
+    from hopscope.evaluating import Evaluation, advise, evaluate
+    from hopscope.experiment import Experiment
     from hopscope.extending import Context, Operator, Path, Ranking, Recorder, State, param
 
 __all__ = [
     "Comparison",
     "Context",
     "Evaluation",
+    "Experiment",
     "HopscopeError",
     "Lane",
     "Operator",
@@ -38,6 +40,7 @@ __all__ = [
     "Recorder",
     "State",
     "__version__",
+    "advise",
     "build",
     "compare",
     "corpus",
@@ -51,7 +54,7 @@ __all__ = [
     "to_langchain",
     "to_llama_index",
 ]
-MODULES = ("bringing", "comparing", "evaluating", "adapters", "extending")
+MODULES = ("bringing", "comparing", "evaluating", "experiment", "adapters", "extending")
 
 
 def __getattr__(name: str) -> Any:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -26,6 +26,7 @@ from core.questions.gold import GOLD_KEYS
 from core.questions.rows import ANSWER_KEYS_READ, ROW_FORMATS, question_of_row
 from core.questions.table import is_table, parse_columns, table_questions
 from core.questions.topics import are_queries, is_topics, read_query, read_topics
+from core.questions.values import MAX_LISTED_KEYS
 from core.runtime.row_files import file_rows, holds_rows, is_columnar
 from core.types import Question
 from core.watch import NO_WATCH, Watch
@@ -45,7 +46,6 @@ TOPICS_FORMAT = "topics"
 ROW_GRAPH_KEY = "graph"  # key of a row's own graph, which `core.datasets` reads
 # The beginning of LlamaIndex's sets for embeddings, a single object over many lines.
 LLAMA_INDEX_BEGINNING = '{"queries":{'
-MAX_LISTED_KEYS = 12  # keys that a sentence lists
 
 # Formats by name, each with its title and its parts, in words.
 FORMATS = {
@@ -179,13 +179,52 @@ def read_question_file(
     else:
         collector.read_keys |= {ROW_GRAPH_KEY, ANSWERABLE_KEY, only}
         questions = _row_questions(file, collector, format, only, max_bytes, watch, gold)
+    return _collect_questions(collector, questions, notes)
+
+
+def read_question_rows(
+    rows: Iterable[Mapping[str, Any]], name: str = "questions", gold: Sequence[str] = ()
+) -> QuestionFile:
+    """Read questions from rows in memory, by the keys of files of questions.
+
+    Parameters
+    ----------
+    rows : a row for each question.
+    name : name of the rows for messages, and prefix of the ids of questions without one.
+    gold : keys of the gold passages, for questions to a corpus.
+
+    Raises
+    ------
+    BadInput : if there is no row, a row has no question, or nothing in the rows can be scored under
+        a known key. The message names the missing key and those that are there.
+
+    >>> from core.questions.question_files import read_question_rows
+    >>> rows = [{"query": "Who?", "answers": ["Ann", "Bea"], "qid": "7"}]
+    >>> [(one.id, one.text, one.answers) for one in read_question_rows(rows).questions]
+    [('7', 'Who?', ('Ann', 'Bea'))]
+    """
+    collector = QuestionCollector(name, name, None)
+    collector.read_keys |= {ROW_GRAPH_KEY, ANSWERABLE_KEY}
+    questions = chain.from_iterable(
+        questions_of_row(row, name, f"row {number}", collector, gold=gold)
+        for number, row in enumerate(rows, 1)
+    )
+    question_rows = _collect_questions(collector, questions, ())
+    question_rows.check_known()
+    return question_rows
+
+
+def _collect_questions(
+    collector: QuestionCollector, questions: Iterable[tuple[str, Question]], notes: Sequence[str]
+) -> QuestionFile:
+    """Return all questions with notes on how they were read. Raises BadInput without one."""
     for where, question in questions:
         collector.add(where, question)
     if not collector.questions:
-        raise BadInput(f"{path.name} holds no questions.")
+        raise BadInput(f"{collector.file} holds no questions.")
     return QuestionFile(
         tuple(collector.questions),
-        path.name,
+        collector.file,
         collector.ignored_keys(),
         (*notes, *collector.left_out_notes()),
         tuple(collector.present_keys),

@@ -124,6 +124,32 @@ def write_run_files(
     return [folder / name for name in files]
 
 
+def retrieved_documents(
+    engine: Any, store: Store, run: Run, passages: bool = False
+) -> dict[str, dict[str, tuple[tuple[str, float], ...]]]:
+    """Return the documents that each method of a run retrieved, with their scores, best first.
+
+    Parameters
+    ----------
+    engine : opens the graphs that the states refer to.
+    store : the store with the rows and states.
+    run : the run.
+    passages : True for passages in place of documents.
+
+    Returns
+    -------
+    Pairs of id and score by the id of the method and the id of the question.
+    """
+    sample = store.drawn_questions(run.id)
+    documents = {}
+    for spec in run.spec["instances"]:
+        results = _exported_results(
+            engine, store, run, spec=spec, sample=sample, answers={}, passages=passages
+        )
+        documents[spec["id"]] = {result.question.id: result.documents for result in results}
+    return documents
+
+
 def run_zip(engine: Any, store: Store, run: Run) -> bytes:
     """Return the exported files of a run as a zip file.
 
@@ -172,6 +198,7 @@ def _exported_results(
     sample: list[DrawnQuestion],
     answers: Answers,
     watch: Watch = NO_WATCH,
+    passages: bool = False,
 ) -> Iterator[_ExportedResult]:
     """Yield the result of a method for each question with saved states.
 
@@ -187,7 +214,7 @@ def _exported_results(
             graph = reopened.lane.graph
             state = reopened.lane.state
             answer = answers.get((spec["id"], drawn.question.id), "")
-            documents = _documents(graph, state)
+            documents = _documents(graph, state, "id" if passages else "document")
             yield _ExportedResult(drawn.question, documents, _contexts(graph, state), answer)
 
 
@@ -205,9 +232,10 @@ def _method_files(results: list[_ExportedResult], name: str) -> dict[str, str]:
     return texts
 
 
-def _documents(graph: KnowledgeGraph, state: State) -> tuple[tuple[str, float], ...]:
+def _documents(graph: KnowledgeGraph, state: State, column: str) -> tuple[tuple[str, float], ...]:
     """Return the documents of the retrieved chunks with scores, each at its first rank.
 
+    With the column `id` in place of `document`, these are the chunks themselves.
     The scores are the ranking's if they fall strictly from document to document, else 1 / rank:
     trec_eval ranks by score, so equal scores would change the order.
     """
@@ -219,7 +247,7 @@ def _documents(graph: KnowledgeGraph, state: State) -> tuple[tuple[str, float], 
         scores = dict(zip(state.chunks.items, state.chunks.scores))
     first_rows: dict[str, int] = {}  # of the best chunk of each document
     for row in order[0]:
-        first_rows.setdefault(graph.columns.chunks.text("document", row), row)
+        first_rows.setdefault(graph.columns.chunks.text(column, row), row)
     document_scores = [float(scores[row]) for row in first_rows.values() if row in scores]
     has_all_scores = len(document_scores) == len(first_rows)
     if not has_all_scores or not all(a > b for a, b in pairwise(document_scores)):
