@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from hopscope.adapters import from_langchain, from_llama_index, to_langchain, to_llama_index
     from hopscope.bringing import build, corpus, graph, open
     from hopscope.comparing import Comparison, Lane, compare, methods
-    from hopscope.evaluating import Evaluation, advise, evaluate
-    from hopscope.experiment import Experiment
+    from hopscope.evaluating import Evaluation, Experiment, advise, evaluate
     from hopscope.extending import Context, Operator, Path, Ranking, Recorder, State, param
 
 __all__ = [
@@ -54,7 +53,7 @@ __all__ = [
     "to_langchain",
     "to_llama_index",
 ]
-MODULES = ("bringing", "comparing", "evaluating", "experiment", "adapters", "extending")
+MODULES = ("bringing", "comparing", "evaluating", "adapters", "extending")
 
 
 def __getattr__(name: str) -> Any:

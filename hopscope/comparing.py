@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from core.comparison.lane import MethodComparison
+from core.comparison.lane import MethodComparison, MethodLane
 from core.diagnosis.causes import CAUSE_LABELS
 from core.diagnosis.edit_effects import ask_with_edits, compare_edited, edit_summary
 from core.diagnosis.influence import measure_influence, with_influence
-from core.diagnosis.repair.repair_offers import find_equal_lane
 from core.diagnosis.verdict.explanation import ComparisonVerdict, LaneExplanation
 from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.errors import BadInput, HopscopeError
@@ -136,7 +135,7 @@ class OfferedRepair(Repair):
     """
 
     method: str
-    comparison: MethodComparison = field(repr=False)
+    lane: MethodLane = field(repr=False)
 
     def run(self, *, progress: bool = True) -> Comparison:
         """Ask the question by the method and by its changed line.
@@ -151,10 +150,9 @@ class OfferedRepair(Repair):
         Comparison
             Two lanes: the method as it was, and the changed line.
         """
-        ask = self.comparison.ask
-        methods = [lane.method for lane in self.comparison.lanes if lane.method.id == self.method]
-        methods.append(to_method(self.spec, ask.source))
-        job = engine().compare(ask, methods, earlier=self.comparison)
+        ask = self.lane.ask
+        methods = [self.lane.method, to_method(self.spec, ask.source)]
+        job = engine().compare(ask, methods)
         return Comparison(wait_for_job(job, "Asking", progress).comparison)
 
 
@@ -179,6 +177,7 @@ class Comparison:
         """Read the data of the lanes anew."""
         self.data: dict[str, Any] = comparison_dict(self._comparison)
         self.lanes = [Lane(lane) for lane in self.data["lanes"]]
+        self._methods = [lane.method for lane in self._comparison.lanes]
 
     def __getitem__(self, which: int | str) -> Lane:
         if isinstance(which, int):
@@ -362,8 +361,8 @@ class Comparison:
         for item in items:
             edits += self._removals(item)
         edited_ask = ask_with_edits(ask, edits, engine())
-        methods = [lane.method for lane in self._comparison.lanes]
-        job = wait_for_job(engine().compare(edited_ask, methods), "Asking again", progress)
+        job = engine().compare(edited_ask, self._methods)
+        wait_for_job(job, "Asking again", progress)
         for index, effect in enumerate(compare_edited(self._comparison, job.comparison)):
             job.comparison.change_lane(index, beside=effect)
         return Comparison(job.comparison)
@@ -465,32 +464,26 @@ class Comparison:
         ...     after = repair.run(progress=False)
         """
         ask = self._comparison.ask
-        methods = [lane.method for lane in self._comparison.lanes]
-        job = engine().compare(ask, methods, rerun=True, try_repairs=True, earlier=self._comparison)
+        job = engine().compare(
+            ask, self._methods, rerun=True, try_repairs=True, earlier=self._comparison
+        )
         comparison = wait_for_job(job, "Trying changes", progress).comparison
         while comparison.is_repairing:
             time.sleep(REPAIR_POLL_SECONDS)
         warn_user(comparison.follow_up_errors)
-        offered = []
-        for lane in comparison.lanes:
-            repair = lane.repair
-            if repair is not None and find_equal_lane(comparison, lane, repair) is None:
-                names = {"method": lane.method.id, "comparison": comparison}
-                offered.append(OfferedRepair(**vars(repair), **names))
-        return offered
+        return [
+            OfferedRepair(**vars(lane.repair), method=lane.method.id, lane=lane)
+            for lane in comparison.lanes
+            if lane.repair is not None
+        ]
 
 
 def _loss_row(
     lane: Lane, explanation: LaneExplanation | None, answers: Sequence[str]
 ) -> dict[str, Any]:
     """Return the row of a lane in `Comparison.why_lost`. `answers` are the correct answers."""
-    row: dict[str, Any] = {
-        "method": lane.method,
-        "stage": None,
-        "step": None,
-        "cause": "",
-        "lost": [],
-    }
+    row: dict[str, Any] = {"method": lane.method, "stage": None, "step": None}
+    row |= {"cause": "", "lost": []}
     if explanation is None:
         return row | {"text": lane.error}
     row |= {"stage": explanation.stage, "text": f"{explanation.head} {explanation.text}".strip()}
@@ -563,15 +556,10 @@ def compare(
     ('Christopher Nolan', 'Inception -> release_year -> 2010')
     """
     source = find_source(graph, corpus)
-    method_list = (
-        [methods]
-        if isinstance(methods, str | Method | Line | Operator) or callable(methods)
-        else list(methods)
-    )
-    selected = [to_method(method, source) for method in method_list or source.default_methods]
     source_question = open_question(
         engine(), source, question, tuple(entities), tuple(answers), tuple(gold), llm, seed
     )
+    selected = to_methods(methods or source.default_methods, source)
     job = wait_for_job(engine().compare(source_question, selected), "Asking", progress)
     return Comparison(job.comparison)
 
@@ -646,6 +634,19 @@ def to_method(method: MethodLike, source: AnswerSource) -> Method:
     raise BadInput(
         f"A method is an id, a line of operators or a function, not {type(method).__name__}."
     )
+
+
+def is_method(value: Any) -> bool:
+    """Return whether a value is one method, and not a list of methods."""
+    return isinstance(value, str | Method | Line | Operator) or callable(value)
+
+
+def to_methods(methods: Any, source: AnswerSource) -> list[Method]:
+    """Return the methods of a value: one method, or a sequence of methods.
+
+    Raises what `to_method` raises.
+    """
+    return [to_method(one, source) for one in ([methods] if is_method(methods) else methods)]
 
 
 _run_numbers = count(1)

@@ -1,9 +1,15 @@
-"""Evaluation of several methods on sets of questions: `evaluate`, `advise` and their results."""
+"""Evaluation of several methods: `evaluate`, `Experiment`, `advise`, and their results.
+
+`Experiment` is for those who know PyTerrier: topics, qrels, and the metrics of ir_measures.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,36 +17,46 @@ import numpy as np
 
 from core.corpus import open_corpus
 from core.corpus.corpus_import import GoldDocumentFinder, note_missing_gold
-from core.errors import BadInput, HopscopeError
+from core.errors import BadInput, BadParameter, HopscopeError, with_command
 from core.evaluation.advice.advice_state import QUESTIONS_BY_MODEL, QUESTIONS_BY_NAMES
 from core.evaluation.advice.advisor import start_advice
 from core.evaluation.advice.answer import AdviceAnswer, answer
 from core.evaluation.advice.plan import ADVICE_DEFAULTS
-from core.evaluation.exchange.run_files import write_run_files
+from core.evaluation.exchange.run_files import (
+    ExportedResult,
+    exported_results,
+    write_run_files,
+)
 from core.evaluation.metrics.catalogue import metric
+from core.evaluation.metrics.metric import Metric
+from core.evaluation.metrics.outcome import Outcome
+from core.evaluation.metrics.ranking import gold_ranks
 from core.evaluation.reports.export import latex_table
 from core.evaluation.reports.html import report_html
 from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.summary import RunSummary, summary_dict
-from core.evaluation.runs.evaluation_jobs import add_methods
 from core.evaluation.runs.evaluation_jobs import evaluate as start
 from core.evaluation.runs.plan import OpenedSet, make_plan, misfits, source_of
-from core.evaluation.runs.store import Store, evaluations_file
-from core.methods.catalogue import RUN_PREFIX, Method, catalogue
+from core.evaluation.runs.store import Store, StoredRow, evaluations_file
+from core.methods.catalogue import catalogue
 from core.models.price import parse_cap
-from core.operators.base import Line, Operator
 from core.questions.gold import GOLD_KEYS
-from core.questions.question_files import read_question_rows
-from core.retrievers.runs.saved_runs import save_run_file
+from core.questions.question_files import read_question_file
 from core.serving.calls import find_source
 from core.sources import AnswerSource
-from hopscope.comparing import MethodLike, to_method
+from hopscope.comparing import MethodLike, is_method, to_methods
 from hopscope.session import engine, wait_for_job, warn_user
 from hopscope.tables import TableLike, table_rows
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
+
+# The metrics that need no ir_measures, by their names there: those of Hopscope for documents.
+OWN_METRICS = {"nDCG": "ndcg", "R": "passage_recall", "P": "passage_precision", "RR": "path_mrr"}
+ScoresByTopic = Mapping[str, Mapping[str, float]]  # of the retrieved documents, best first
+LabelsByTopic = Mapping[str, Mapping[str, int]]  # of the judged documents
+MetricFunction = Callable[[ScoresByTopic, LabelsByTopic], dict[str, float]]  # returns the means
 
 
 class Evaluation:
@@ -73,20 +89,15 @@ class Evaluation:
         names = self._measured(self.metrics or self.summary.reported_metrics)
         rows = []
         for method in self.summary.methods:
-            values = dict(zip(self.summary.questions, self.summary.values(method, names)))
+            values = self.summary.values(method, names)
+            figures = dict(zip(self.summary.questions, np.where(np.isnan(values), None, values)))
             for row in self.summary.rows_of(method):
-                scored = row.outcome.answer if row.outcome is not None else None
-                figures = [None if np.isnan(v) else float(v) for v in values[row.question.id]]
-                rows.append(
-                    {
-                        "method": method,
-                        "qid": row.question.id,
-                        "question": row.question.text,
-                        "answer": scored.text if scored is not None else "",
-                        **dict(zip(names, figures)),
-                        "error": row.error or "",
-                    }
-                )
+                question, outcome = row.question, row.outcome
+                scored = outcome.answer if outcome is not None else None
+                cells = {"method": method, "qid": question.id, "question": question.text}
+                cells |= {"answer": scored.text if scored is not None else ""}
+                cells |= dict(zip(names, figures[question.id]))
+                rows.append(cells | {"error": row.error or ""})
         return rows
 
     def means(self) -> list[dict[str, Any]]:
@@ -105,38 +116,31 @@ class Evaluation:
         """Return the metrics that were chosen or have a value for any method."""
         values = [self.summary.values(method, names) for method in self.summary.methods]
         is_measured = ~np.isnan(np.concatenate(values)).all(axis=0)
-        return [
-            name for name, has_value in zip(names, is_measured) if has_value or name in self.metrics
-        ]
+        is_chosen = np.isin(names, np.array(self.metrics, str))
+        return np.array(names)[is_measured | is_chosen].tolist()
 
     def _means(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        return [
-            {
-                "method": key,
-                "questions": self.summary.counts(key)["scored"],
-                **{name: figure.mean for name, figure in figures.items()},
-            }
-            for key, figures in self.summary.table(names).items()
-        ]
+        rows = []
+        for method, figures in self.summary.table(names).items():
+            row = {"method": method, "questions": self.summary.counts(method)["scored"]}
+            for name, figure in figures.items():
+                row[name] = figure.mean
+            rows.append(row)
+        return rows
 
     def compare(
-        self,
-        other: Evaluation | str | Path,
-        *,
-        metrics: str | Sequence[str] = (),
-        progress: bool = True,
+        self, other: Evaluation, *, metrics: str | Sequence[str] = ()
     ) -> list[dict[str, Any]]:
-        """Return paired tests of the methods against those of a finished run.
+        """Return paired tests of the methods against those of a finished evaluation.
+
+        A finished run of another program (docs/evaluation.md) is a method, `run-NAME`.
 
         Parameters
         ----------
-        other : Evaluation, str or Path
-            An evaluation of the same questions, of which the shared ones are compared; or a
-            finished run of another program: its file (docs/formats.md) or the name `run-NAME`.
+        other : Evaluation
+            An evaluation of the same questions, of which the shared ones are compared.
         metrics : str or list of str
             Names of metrics. Default: the chosen ones, else those that are tested in the app.
-        progress : bool
-            Whether to draw a progress bar.
 
         Returns
         -------
@@ -149,7 +153,7 @@ class Evaluation:
         Raises
         ------
         BadInput
-            If the runs share no question, or the file is no run.
+            If the evaluations share no question.
 
         Examples
         --------
@@ -161,29 +165,13 @@ class Evaluation:
         >>> [test["n"] for test in first.compare(second, metrics=["reader_hit@1"])]
         [2]
         """
-        if isinstance(other, Evaluation):
-            summary, theirs = _join(self.summary, other.summary)
-        else:
-            summary, theirs = self._with_run(other, progress)
+        summary, theirs = _join(self.summary, other.summary)
         pairs = []
         for method in self.summary.methods:
             partners = [theirs[method]] if method in theirs else list(theirs.values())
             pairs += [(method, partner) for partner in partners]
         tests = summary.paired_tests(pairs, _metric_names(metrics) or self.metrics)
         return [asdict(test) for test in tests]
-
-    def _with_run(self, run: str | Path, progress: bool) -> tuple[RunSummary, dict[str, str]]:
-        """Return this evaluation with a finished run as one more method, and the method's id."""
-        source = self._store.drawn_questions(self.summary.run.id)[0].source
-        if not str(run).startswith(RUN_PREFIX) or Path(run).is_file():
-            saved_run = save_run_file(run, source)
-            warn_user(saved_run.notes)
-            run = f"{RUN_PREFIX}{saved_run.name}"
-        method = to_method(str(run), source)
-        job = add_methods(engine(), self._store, self.summary.run, [method])
-        number = wait_for_job(job, "Evaluating", progress).number
-        summary = RunSummary(self._store.run(number), self._store.rows(number))
-        return summary, {method.id: method.id}
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return `rows` as a data frame.
@@ -208,6 +196,28 @@ class Evaluation:
         import pyarrow
 
         return pyarrow.Table.from_pylist(self.rows())
+
+    def results(self, passages: bool = False) -> list[list[ExportedResult]]:
+        """Return what each method retrieved, a result per question with saved states.
+
+        Parameters
+        ----------
+        passages : bool
+            Whether the `documents` of a result are passages.
+
+        Returns
+        -------
+        list of list of ExportedResult
+            For each method, results with `question`, `documents` (pairs of id and score, best
+            first) and `contexts` (the texts in the prompt).
+        """
+        run = self.summary.run
+        sample = self._store.drawn_questions(run.id)
+        settings: dict[str, Any] = {"sample": sample, "answers": {}, "passages": passages}
+        return [
+            list(exported_results(engine(), self._store, run, spec=spec, **settings))
+            for spec in run.spec["instances"]
+        ]
 
     def to_run(self, folder: str | Path) -> list[Path]:
         """Write the files of the run into a folder: TREC runs, qrels and more.
@@ -291,10 +301,7 @@ def _join(ours: RunSummary, theirs: RunSummary) -> tuple[RunSummary, dict[str, s
 
     A method that both have gets another id. Raises BadInput if no question is shared.
     """
-    texts = {row.question.id: row.question.text for row in theirs.rows}
-    shared = {
-        row.question.id for row in ours.rows if texts.get(row.question.id) == row.question.text
-    }
+    shared = set(map(_question_key, ours.rows)) & set(map(_question_key, theirs.rows))
     if not shared:
         raise BadInput("The two evaluations share no question, so they cannot be compared.")
     ids = {key: f"{key} (other)" if key in ours.methods else key for key in theirs.methods}
@@ -302,8 +309,12 @@ def _join(ours: RunSummary, theirs: RunSummary) -> tuple[RunSummary, dict[str, s
     specs += [spec | {"id": ids[spec["id"]]} for spec in theirs.run.spec["instances"]]
     rows = [*ours.rows, *(replace(row, method=ids[row.method]) for row in theirs.rows)]
     spec = ours.run.spec | {"instances": specs, "sample": len(shared)}
-    shared_rows = [row for row in rows if row.question.id in shared]
+    shared_rows = [row for row in rows if _question_key(row) in shared]
     return RunSummary(replace(ours.run, spec=spec), shared_rows), ids
+
+
+def _question_key(row: StoredRow) -> tuple[str, str]:
+    return row.question.id, row.question.text
 
 
 def evaluate(
@@ -376,21 +387,10 @@ def evaluate(
     if _are_methods(questions):
         methods, questions = cast(Any, questions), methods
     names = _metric_names(metrics)
-    sets: str | OpenedSet
-    if isinstance(questions, str | Path):
-        source, sets = source_of(str(questions)), str(questions)
-    else:
-        source = find_source(graph, corpus)
-        sets, sample = _open_rows(questions, source), None
-    method_list = (
-        [methods]
-        if isinstance(methods, str) or not isinstance(methods, Sequence)
-        else list(methods)
-    )
-    selected = [to_method(method, source) for method in method_list]
-    plan = make_plan(
-        selected, sets, sample, engine().graph, graph=graph, seed=seed, model=llm, judge=judge
-    )
+    source, sets = _open_questions(questions, graph, corpus)
+    size = sample if isinstance(sets, str) else None
+    settings: dict[str, Any] = {"graph": graph, "seed": seed, "model": llm, "judge": judge}
+    plan = make_plan(to_methods(methods, source), sets, size, engine().graph, **settings)
     warn_user([*plan.notes, *misfits(plan.drawn, engine().graph)])
     store = Store(evaluations_file())
     job = start(engine(), store, plan, cap=parse_cap(str(cap)))
@@ -413,26 +413,187 @@ def _are_methods(value: Any) -> bool:
     """Return whether a value is one or more methods, and no questions."""
     if isinstance(value, str):
         return value in catalogue() or ">>" in value
-    if isinstance(value, list | tuple):
-        return bool(value) and not any(isinstance(item, Mapping) for item in value)
-    return isinstance(value, Method | Line | Operator) or callable(value)
+    return is_method(value[0] if isinstance(value, list | tuple) and value else value)
 
 
-def _open_rows(rows: TableLike, source: AnswerSource) -> OpenedSet:
-    """Return questions given as rows as an opened set of a source.
+def _open_questions(
+    questions: str | Path | TableLike, graph: str, corpus: str
+) -> tuple[AnswerSource, str | OpenedSet]:
+    """Return the source of some questions, and the names of sets or the opened rows.
 
     On a corpus, the documents with the evidence are found by their ids or titles.
     """
-    read = read_question_rows(
-        table_rows(rows, "questions"), gold=GOLD_KEYS if source.is_corpus else ()
-    )
-    questions, notes = list(read.questions), [read.note()]
+    if isinstance(questions, str | Path):
+        return source_of(str(questions)), str(questions)
+    source = find_source(graph, corpus)
+    gold = GOLD_KEYS if source.is_corpus else ()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "questions.jsonl"
+        lines = [f"{json.dumps(row, default=str)}\n" for row in table_rows(questions, "questions")]
+        file.write_text("".join(lines), "utf-8")
+        read = read_question_file(file, gold=gold)
+    read.check_known()
+    opened, notes = list(read.questions), [read.note()]
     if source.is_corpus:
         documents = open_corpus(source.name)
-        questions = GoldDocumentFinder(documents).resolve_gold(questions)
-        notes += note_missing_gold(documents, questions)
+        opened = GoldDocumentFinder(documents).resolve_gold(opened)
+        notes += note_missing_gold(documents, {"questions": ("", opened)})
     note = " ".join(filter(None, notes))
-    return "questions", questions, source, source.digest(engine().graph), note
+    return source, ("questions", opened, source, source.digest(engine().graph), note)
+
+
+def Experiment(
+    methods: Sequence[MethodLike],
+    topics: TableLike,
+    qrels: TableLike,
+    metrics: Sequence[Any],
+    *,
+    corpus: str,
+    names: Sequence[str] = (),
+    seed: int = 0,
+    progress: bool = True,
+) -> pandas.DataFrame:
+    """Run methods on topics and score their rankings, as PyTerrier does.
+
+    The rankings are saved as an evaluation, so that the same call continues what was stopped.
+
+    Parameters
+    ----------
+    methods : list of MethodLike
+        Any methods that `compare` accepts.
+    topics : DataFrame or list of dict
+        Columns `qid` and `query`.
+    qrels : DataFrame or list of dict
+        Columns `qid`, `docno` and `label`. A `docno` is the id of a document. If none is, they are
+        ids of passages, as in `Lane.hits`. A label above 0 is relevant.
+    metrics : list
+        Metrics of ir_measures, or their names: `nDCG@10`, `"RR"`. Where it is not installed,
+        `nDCG`, `R`, `P` and `RR` by their names, with a cut-off or without.
+    corpus : str
+        Name of the corpus that is searched.
+    names : list of str
+        Names of the methods in the result. Default: their ids.
+    seed : int
+        Seed of all random choices.
+    progress : bool
+        Whether to draw a progress bar.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each method: its `name`, and the mean of each metric over the topics with qrels. A
+        topic without a result counts 0.
+
+    Raises
+    ------
+    BadInput
+        If a column is missing, which is named with those that are there.
+    BadParameter
+        If there is no such metric.
+
+    Examples
+    --------
+    >>> import hopscope as hs
+    >>> texts = {"ada": "Ada wrote notes.", "bob": "Bob built an engine.", "eve": "Eve sang."}
+    >>> _ = hs.corpus("experiment", texts)
+    >>> topics = [{"qid": "1", "query": "Who built an engine?"}]
+    >>> qrels = [{"qid": "1", "docno": "bob", "label": 1}]
+    >>> result = hs.Experiment(
+    ...     ["bm25-passages"], topics, qrels, ["RR"], corpus="experiment", progress=False
+    ... )
+    >>> result.to_dict("records")
+    [{'name': 'bm25-passages', 'RR': 1.0}]
+    """
+    import pandas
+
+    compute = _metric_function(metrics)
+    topic_rows = table_rows(topics, "topics", ("qid", "query"))
+    queries = {str(row["qid"]): row["query"] for row in topic_rows}
+    labels: dict[str, dict[str, int]] = {}
+    for row in table_rows(qrels, "qrels", ("qid", "docno", "label")):
+        if str(row["qid"]) in queries:
+            labels.setdefault(str(row["qid"]), {})[str(row["docno"])] = int(row["label"])
+    by_passage = _are_passages(set().union(*labels.values()), find_source(corpus=corpus))
+    questions = []
+    for qid, query in queries.items():
+        gold = [docno for docno, label in labels.get(qid, {}).items() if label > 0]
+        questions.append({"qid": qid, "query": query, "gold": [] if by_passage else gold})
+    done = evaluate(methods, questions, corpus=corpus, seed=seed, progress=progress)
+    warn_user(done.summary.failure_sentences())
+    rows = []
+    for index, results in enumerate(done.results(passages=by_passage)):
+        scores = {one.question.id: dict(one.documents) for one in results if one.documents}
+        name = names[index] if names else done.summary.methods[index]
+        rows.append({"name": name, **compute(scores, labels)})
+    return pandas.DataFrame(rows)
+
+
+def _are_passages(docnos: set[str], source: AnswerSource) -> bool:
+    """Return whether the ids in qrels are those of passages, as none is that of a document.
+
+    Raises BadInput if they are neither.
+    """
+    documents = source.documents
+    if any(docno in documents for docno in docnos):
+        return False
+    if docnos.isdisjoint(source.open(engine()).graph.columns.chunks.texts("id")):
+        raise BadInput(
+            f"No row of the qrels is of a topic, and of a document or a passage of “{source.name}”."
+        )
+    return True
+
+
+def _metric_function(metrics: Sequence[Any]) -> MetricFunction:
+    """Return the function that computes the metrics, by ir_measures where it is installed.
+
+    Raises BadParameter for an unknown metric.
+    """
+    if find_spec("ir_measures") is None:
+        return _own_metric_function(list(map(str, metrics)))
+    import ir_measures
+
+    titles = {}
+    for name in metrics:
+        try:
+            titles[ir_measures.parse_measure(name)] = str(name)
+        except (NameError, ValueError, TypeError) as error:
+            raise BadParameter(f"ir_measures has no metric “{name}”: {error}.") from None
+
+    def compute(scores: ScoresByTopic, labels: LabelsByTopic) -> dict[str, float]:
+        judged_scores = {qid: scores[qid] for qid in labels if qid in scores}
+        means = ir_measures.calc_aggregate(list(titles), labels, judged_scores)
+        return {title: means[parsed] for parsed, title in titles.items()}
+
+    return compute
+
+
+def _own_metric_function(names: Sequence[str]) -> MetricFunction:
+    """Return the function that computes metrics by Hopscope, named as in ir_measures."""
+    own_metrics: dict[str, Metric] = {}
+    for name in names:
+        base, at, cutoff = name.partition("@")
+        if base not in OWN_METRICS:
+            there = ", ".join(OWN_METRICS)
+            raise BadParameter(f"Without ir_measures there is no metric “{name}”, only {there}.")
+        own_metrics[name] = metric(f"{OWN_METRICS[base]}{at}{cutoff}")
+
+    def compute(scores: ScoresByTopic, labels: LabelsByTopic) -> dict[str, float]:
+        means = dict.fromkeys(names, 0.0)
+        for qid, topic_labels in labels.items():
+            if max(topic_labels.values()) > 1 and "nDCG" in ",".join(names):
+                sentence = "nDCG of labels above 1 needs ir_measures."
+                raise BadInput(with_command(sentence, "pip install ir-measures"))
+            relevant = [docno for docno, label in topic_labels.items() if label > 0]
+            found = [
+                [relevant.index(one)] if one in relevant else [] for one in scores.get(qid, ())
+            ]
+            ranks = gold_ranks(found, len(relevant))
+            outcome = Outcome(golds=len(relevant), paths=ranks, passages=ranks)
+            for name, own_metric in own_metrics.items():
+                means[name] += (own_metric(outcome) or 0.0) / len(labels)
+        return means
+
+    return compute
 
 
 def advise(

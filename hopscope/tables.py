@@ -56,11 +56,13 @@ def table_rows(table: TableLike, name: str, columns: Sequence[str] = ()) -> list
         if column not in rows[0]:
             there = ", ".join(map(str, rows[0]))
             raise BadInput(f"The {name} have no column “{column}”; there are {there}.")
-    return [{key: _plain_value(value) for key, value in row.items()} for row in rows]
+    return list(map(_plain_row, rows))
 
 
-def _plain_value(value: Any) -> Any:
-    """Return a value of a cell as JSON has it: no NaN, and lists in place of tuples."""
-    if isinstance(value, tuple):
-        return list(value)
-    return None if isinstance(value, float) and math.isnan(value) else value
+def _plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row as JSON has it: without NaN."""
+    plain = dict(row)
+    for key, value in row.items():
+        if isinstance(value, float) and math.isnan(value):
+            plain[key] = None
+    return plain

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate, chain
+from itertools import accumulate
 from pathlib import Path
 
 from core.corpus.catalogue import SAFE_NAME, corpora, new_folder, own_corpus
@@ -143,8 +143,7 @@ def import_documents(
             f"{count_with_noun(len(missing), 'document')} that these files no longer have "
             f"{'was' if len(missing) == 1 else 'were'} removed."
         )
-    set_questions = chain.from_iterable(questions for _, questions in question_sets.values())
-    all_notes = (*notes, *note_missing_gold(corpus, set_questions))
+    all_notes = (*notes, *note_missing_gold(corpus, question_sets))
     return CorpusImport(
         corpus,
         len(unique) - len(existing),
@@ -240,7 +239,7 @@ def import_question_set(
     corpus = current.update((), sets=question_sets)
     n_answered = sum(bool(question.answers) for question in questions)
     n_gold = sum(bool(question.gold) for question in questions)
-    notes = [question_file.note(), *note_missing_gold(corpus, questions)]
+    notes = [question_file.note(), *note_missing_gold(corpus, question_sets)]
     if not n_answered and not n_gold:
         notes.insert(0, "None of them has a correct answer or evidence, so nothing can be scored.")
     return QuestionImport(
@@ -351,11 +350,12 @@ def _digest(text: str) -> str:
     return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()
 
 
-def note_missing_gold(corpus: Corpus, questions: Iterable[Question]) -> list[str]:
+def note_missing_gold(corpus: Corpus, sets: Mapping[str, TitledSet]) -> list[str]:
     """Return a sentence on gold documents that the corpus does not have."""
     missing: list[str] = []
-    for question in questions:
-        missing += [id for id in question.gold if not corpus.has_passage(id)]
+    for _, questions in sets.values():
+        for question in questions:
+            missing += [id for id in question.gold if not corpus.has_passage(id)]
     if not missing:
         return []
     return [

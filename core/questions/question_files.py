@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -179,52 +179,13 @@ def read_question_file(
     else:
         collector.read_keys |= {ROW_GRAPH_KEY, ANSWERABLE_KEY, only}
         questions = _row_questions(file, collector, format, only, max_bytes, watch, gold)
-    return _collect_questions(collector, questions, notes)
-
-
-def read_question_rows(
-    rows: Iterable[Mapping[str, Any]], name: str = "questions", gold: Sequence[str] = ()
-) -> QuestionFile:
-    """Read questions from rows in memory, by the keys of files of questions.
-
-    Parameters
-    ----------
-    rows : a row for each question.
-    name : name of the rows for messages, and prefix of the ids of questions without one.
-    gold : keys of the gold passages, for questions to a corpus.
-
-    Raises
-    ------
-    BadInput : if there is no row, a row has no question, or nothing in the rows can be scored under
-        a known key. The message names the missing key and those that are there.
-
-    >>> from core.questions.question_files import read_question_rows
-    >>> rows = [{"query": "Who?", "answers": ["Ann", "Bea"], "qid": "7"}]
-    >>> [(one.id, one.text, one.answers) for one in read_question_rows(rows).questions]
-    [('7', 'Who?', ('Ann', 'Bea'))]
-    """
-    collector = QuestionCollector(name, name, None)
-    collector.read_keys |= {ROW_GRAPH_KEY, ANSWERABLE_KEY}
-    questions = chain.from_iterable(
-        questions_of_row(row, name, f"row {number}", collector, gold=gold)
-        for number, row in enumerate(rows, 1)
-    )
-    question_rows = _collect_questions(collector, questions, ())
-    question_rows.check_known()
-    return question_rows
-
-
-def _collect_questions(
-    collector: QuestionCollector, questions: Iterable[tuple[str, Question]], notes: Sequence[str]
-) -> QuestionFile:
-    """Return all questions with notes on how they were read. Raises BadInput without one."""
     for where, question in questions:
         collector.add(where, question)
     if not collector.questions:
-        raise BadInput(f"{collector.file} holds no questions.")
+        raise BadInput(f"{path.name} holds no questions.")
     return QuestionFile(
         tuple(collector.questions),
-        collector.file,
+        path.name,
         collector.ignored_keys(),
         (*notes, *collector.left_out_notes()),
         tuple(collector.present_keys),

@@ -131,24 +131,6 @@ def test_evaluations_are_compared_over_the_questions_that_both_asked(films):
         first.compare(hs.evaluate(nothing, others, **settings))
 
 
-def test_finished_run_of_another_program_is_compared(tmp_path):
-    corpus = hs.corpus("evaluated-run", TEXTS).name
-    rows = [
-        {"qid": "1", "question": "Who built an engine of brass?", "gold": ["charles"]},
-        {"qid": "2", "question": "Who wrote novels?", "gold": ["mary"]},
-    ]
-    done = hs.evaluate("bm25-passages", rows, corpus=corpus, progress=False)
-    file = tmp_path / "theirs.trec"
-    file.write_text("1 Q0 charles 1 2.0 x\n2 Q0 ada 1 2.0 x\n")
-    with pytest.warns(UserWarning):  # the run has ids alone, which are in no set of the corpus
-        (test,) = done.compare(file, metrics="passage_recall@1", progress=False)
-    # It finds the first document of one question of two.
-    assert test["a"] == "bm25-passages" and test["b"].startswith("run-theirs")
-    assert (test["n"], test["difference"]) == (2, 0.5)
-    (again,) = done.compare(test["b"], metrics="passage_recall@1", progress=False)
-    assert again == test
-
-
 def test_cap_is_that_of_the_app(films, monkeypatch):
     with pytest.raises(hs.HopscopeError, match="is no cap"):
         hs.evaluate(all_edges, ROWS, cap="some", graph=films)

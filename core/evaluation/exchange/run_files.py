@@ -36,7 +36,7 @@ README_TEXT = (
 
 
 @dataclass(frozen=True)
-class _ExportedResult:
+class ExportedResult:
     """Result of a method for a question.
 
     `documents` are ids with scores, best first. `contexts` are the texts in the prompt. `answer` is
@@ -78,7 +78,7 @@ def run_files(engine: Any, store: Store, run: Run, watch: Watch = NO_WATCH) -> d
     }
     files: dict[str, str] = {}
     for spec in run.spec["instances"]:
-        results = list(_exported_results(engine, store, run, spec, sample, answers, watch))
+        results = list(exported_results(engine, store, run, spec, sample, answers, watch))
         name = (
             avoid_device_name(FILE_NAME_UNSAFE.sub("-", spec["id"]).strip("-.")[:60]) or "instance"
         )
@@ -124,32 +124,6 @@ def write_run_files(
     return [folder / name for name in files]
 
 
-def retrieved_documents(
-    engine: Any, store: Store, run: Run, passages: bool = False
-) -> dict[str, dict[str, tuple[tuple[str, float], ...]]]:
-    """Return the documents that each method of a run retrieved, with their scores, best first.
-
-    Parameters
-    ----------
-    engine : opens the graphs that the states refer to.
-    store : the store with the rows and states.
-    run : the run.
-    passages : True for passages in place of documents.
-
-    Returns
-    -------
-    Pairs of id and score by the id of the method and the id of the question.
-    """
-    sample = store.drawn_questions(run.id)
-    documents = {}
-    for spec in run.spec["instances"]:
-        results = _exported_results(
-            engine, store, run, spec=spec, sample=sample, answers={}, passages=passages
-        )
-        documents[spec["id"]] = {result.question.id: result.documents for result in results}
-    return documents
-
-
 def run_zip(engine: Any, store: Store, run: Run) -> bytes:
     """Return the exported files of a run as a zip file.
 
@@ -190,7 +164,7 @@ def trec_id(id: str) -> str:
 Answers = dict[tuple[str, str], str]  # texts by id of the method and id of the question
 
 
-def _exported_results(
+def exported_results(
     engine: Any,
     store: Store,
     run: Run,
@@ -199,10 +173,21 @@ def _exported_results(
     answers: Answers,
     watch: Watch = NO_WATCH,
     passages: bool = False,
-) -> Iterator[_ExportedResult]:
+) -> Iterator[ExportedResult]:
     """Yield the result of a method for each question with saved states.
 
     Questions that can no longer be opened are left out.
+
+    Parameters
+    ----------
+    engine : opens the graphs that the states refer to.
+    store : the store with the rows and states.
+    run : the run.
+    spec : the method's entry in the specification of the run.
+    sample : the questions of the run.
+    answers : texts of the answers.
+    watch : receives the progress and may raise RunCancelled.
+    passages : True for the ids of passages in place of those of documents.
     """
     for drawn in sample:
         watch.check()
@@ -215,10 +200,10 @@ def _exported_results(
             state = reopened.lane.state
             answer = answers.get((spec["id"], drawn.question.id), "")
             documents = _documents(graph, state, "id" if passages else "document")
-            yield _ExportedResult(drawn.question, documents, _contexts(graph, state), answer)
+            yield ExportedResult(drawn.question, documents, _contexts(graph, state), answer)
 
 
-def _method_files(results: list[_ExportedResult], name: str) -> dict[str, str]:
+def _method_files(results: list[ExportedResult], name: str) -> dict[str, str]:
     """Return the texts of a method's files, by file name."""
     texts = {}
     if any(result.documents for result in results):
@@ -271,7 +256,7 @@ def _contexts(graph: KnowledgeGraph, state: State) -> tuple[str, ...]:
     return tuple(chunk_text(graph, row) for row in rows if shown_rows is None or row in shown_rows)
 
 
-def _trec(results: list[_ExportedResult], tag: str) -> str:
+def _trec(results: list[ExportedResult], tag: str) -> str:
     """Return a TREC run: question, Q0, document, rank, score and the tag, one document a line."""
     lines = []
     for result in results:
@@ -291,7 +276,7 @@ def _qrels(sample: list[DrawnQuestion]) -> str:
     return "".join(lines)
 
 
-def _ragas_row(result: _ExportedResult) -> dict[str, Any]:
+def _ragas_row(result: ExportedResult) -> dict[str, Any]:
     row: dict[str, Any] = {
         "id": result.question.id,
         "user_input": result.question.text,
@@ -304,7 +289,7 @@ def _ragas_row(result: _ExportedResult) -> dict[str, Any]:
     return row
 
 
-def _qed_row(result: _ExportedResult) -> dict[str, str]:
+def _qed_row(result: ExportedResult) -> dict[str, str]:
     return {
         "question_id": result.question.id,
         "question_text": result.question.text,
