@@ -90,7 +90,8 @@ class Evaluation:
         rows = []
         for method in self.summary.methods:
             values = self.summary.values(method, names)
-            figures = dict(zip(self.summary.questions, np.where(np.isnan(values), None, values)))
+            cells_by_row = np.where(np.isnan(values), np.array(None), values)
+            figures = dict(zip(self.summary.questions, cells_by_row))
             for row in self.summary.rows_of(method):
                 question, outcome = row.question, row.outcome
                 scored = outcome.answer if outcome is not None else None
