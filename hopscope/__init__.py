@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from hopscope.adapters import from_langchain, from_llama_index, to_langchain, to_llama_index
     from hopscope.bringing import build, corpus, graph, open
     from hopscope.comparing import Comparison, Lane, compare, methods
-    from hopscope.evaluating import Evaluation, evaluate
+    from hopscope.evaluating import Evaluation, Experiment, advise, evaluate
     from hopscope.extending import Context, Operator, Path, Ranking, Recorder, State, param
 
 __all__ = [
     "Comparison",
     "Context",
     "Evaluation",
+    "Experiment",
     "HopscopeError",
     "Lane",
     "Operator",
@@ -38,6 +39,7 @@ __all__ = [
     "Recorder",
     "State",
     "__version__",
+    "advise",
     "build",
     "compare",
     "corpus",

@@ -9,13 +9,12 @@ Each library is imported only when its adapter is used.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import starmap
 from typing import Any
 
 from core.errors import HopscopeError
-from core.results import comparison_dict
-from core.serving.calls import SERVING, find_source, open_question
-from hopscope.comparing import MethodLike, to_method
-from hopscope.session import engine, wait_for_job
+from core.serving.calls import SERVING
+from hopscope.comparing import MethodLike, compare
 
 # For each item: id (empty for a path), text, score (None without one) and metadata.
 RetrievedItems = list[tuple[str, str, float | None, dict[str, Any]]]
@@ -58,18 +57,15 @@ def retrieve_items(
     >>> [text for _, text, _, _ in retrieve_items("who directed Inception", line, items=1)]
     ['Inception -> release_year -> 2010']
     """
-    source = find_source(graph, corpus)
-    job = engine().compare(open_question(engine(), source, question), [to_method(method, source)])
-    wait_for_job(job, "Asking", progress=False)
-    (lane,) = comparison_dict(job.comparison)["lanes"]
-    if lane["error"]:
-        raise HopscopeError(lane["error"])
-    hits = lane["hits"]
+    lane = compare(question, method, graph=graph, corpus=corpus, progress=False)[0]
+    if lane.error:
+        raise HopscopeError(lane.error)
+    hits, paths = lane.hits, lane.data["paths"]
     limit = max(1, min(items, SERVING.max_lane_items))
-    if not hits.get("chunk") and lane["paths"]:
+    if not hits.get("chunk") and paths:
         return [
             ("", path["text"], path["score"], {"kind": "path", "nodes": path["nodes"]})
-            for path in lane["paths"][:limit]
+            for path in paths[:limit]
         ]
     for kind in ("chunk", *hits):
         if hits.get(kind):
@@ -180,15 +176,11 @@ def from_langchain(
         A method for `compare` and `evaluate`.
     """
 
-    def ask(request: Mapping[str, Any]) -> dict[str, Any]:
-        documents = [
-            _document_dict(document.id, document.page_content, document.metadata.get("score"))
-            for document in retriever.invoke(request["question"])[: request["keep"]]
-        ]
-        return {"documents": documents}
+    def fetch(question: str) -> list[tuple[str | None, str, Any]]:
+        documents = retriever.invoke(question)
+        return [(one.id, one.page_content, one.metadata.get("score")) for one in documents]
 
-    ask.__name__ = name
-    return ask
+    return _method_of(fetch, name)
 
 
 def from_llama_index(
@@ -209,12 +201,21 @@ def from_llama_index(
         A method for `compare` and `evaluate`.
     """
 
+    def fetch(question: str) -> list[tuple[str | None, str, Any]]:
+        nodes = retriever.retrieve(question)
+        return [(one.node.ref_doc_id, one.node.get_content(), one.score) for one in nodes]
+
+    return _method_of(fetch, name)
+
+
+def _method_of(
+    fetch: Callable[[str], list[tuple[str | None, str, Any]]], name: str
+) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """Return a method on documents that fetches their ids, texts and scores."""
+
     def ask(request: Mapping[str, Any]) -> dict[str, Any]:
-        documents = [
-            _document_dict(scored.node.ref_doc_id, scored.node.get_content(), scored.score)
-            for scored in retriever.retrieve(request["question"])[: request["keep"]]
-        ]
-        return {"documents": documents}
+        found = fetch(request["question"])[: request["keep"]]
+        return {"documents": list(starmap(_document_dict, found))}
 
     ask.__name__ = name
     return ask

@@ -15,8 +15,9 @@ from core.corpus.indexes.opened_indexes import open_index
 from core.corpus.indexes.tools import tool_build
 from core.datasets.graph_files import open_graph_files
 from core.datasets.own_graphs import add_graph, free_graph_name
+from core.datasets.own_sets import clean_name
 from core.errors import BadInput
-from hopscope.session import WorkProgress, engine
+from hopscope.session import WorkProgress, engine, warn_user
 
 if TYPE_CHECKING:
     from core.corpus import Corpus
@@ -70,7 +71,7 @@ def graph(
         with tempfile.TemporaryDirectory() as folder:
             source = open_graph_files(files, Path(folder))
             result = add_graph(source, free_graph_name(name), watch=watch)
-    _warn(source.tally.sentences())
+    warn_user(source.tally.sentences())
     return result
 
 
@@ -139,7 +140,7 @@ def corpus(
         raise BadInput("Documents are files, folders, or texts by id as a dict.")
     with WorkProgress("Reading documents", progress) as watch:
         result = import_documents(name, files, title, watch=watch)
-    _warn(result.notes)
+    warn_user(result.notes)
     return result.corpus
 
 
@@ -188,7 +189,7 @@ def build(
         return build_graph(open_corpus(corpus), build_spec, engine().models, watch)
 
 
-def open(path: str | Path, name: str, *, title: str = "", progress: bool = True) -> Corpus:
+def open(path: str | Path, name: str = "", *, title: str = "", progress: bool = True) -> Corpus:
     """Make a corpus of the index of another tool, such as GraphRAG or LightRAG.
 
     The documents of the index become the corpus. Its graph and vectors become a graph of that
@@ -200,7 +201,7 @@ def open(path: str | Path, name: str, *, title: str = "", progress: bool = True)
     path : str or Path
         Folder of the index.
     name : str
-        Name of the new corpus.
+        Name of the new corpus. Default: that of the folder.
     title : str
         Title of the new corpus.
     progress : bool
@@ -216,15 +217,9 @@ def open(path: str | Path, name: str, *, title: str = "", progress: bool = True)
     BadInput
         If the folder is not an index of a known tool.
     """
+    name = name or clean_name(Path(path).resolve().stem)
     with WorkProgress("Reading the index", progress) as watch:
         corpus, index = open_index(path, name, title, watch)
         build_graph(corpus, find_build(tool_build(index.tool)), engine().models, watch)
-    _warn(index.sentences())
+    warn_user(index.sentences())
     return corpus
-
-
-def _warn(sentences: Iterable[str]) -> None:
-    import warnings
-
-    for sentence in sentences:
-        warnings.warn(sentence, stacklevel=3)  # the line of the user's call

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from core.comparison.lane import MethodComparison, MethodLane
+from core.diagnosis.causes import CAUSE_LABELS
+from core.diagnosis.edit_effects import ask_with_edits, compare_edited, edit_summary
+from core.diagnosis.influence import measure_influence, with_influence
+from core.diagnosis.verdict.explanation import ComparisonVerdict, LaneExplanation
+from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.errors import BadInput, HopscopeError
+from core.graph.edits import Edit, path_removals
 from core.io.json_text import json_text
 from core.languages.spelling import contains_words
 from core.methods.catalogue import (
@@ -21,12 +30,13 @@ from core.operators.base import Line, Operator
 from core.operators.generate import Answer
 from core.operators.retrieve.own_retriever import OwnDocuments, OwnRetriever
 from core.operators.texts.answer.own_answer import OwnAnswer
-from core.results import comparison_dict
+from core.results import comparison_dict, influence_dict
 from core.retrievers.declarations import declare_function
 from core.serving.calls import find_source, open_question
 from core.sources import AnswerSource
+from core.types import Repair
 from hopscope.picture import html
-from hopscope.session import engine, wait_for_job
+from hopscope.session import WorkProgress, engine, wait_for_job, warn_user
 
 if TYPE_CHECKING:
     import pandas
@@ -35,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "HopscopeError", "Lane", "compare", "methods"]
 # A method by its id or text, as an object, as one operator, or as a function of the user.
 MethodLike = str | Method | Line | Operator | Callable[[dict], Any]
+REPAIR_POLL_SECONDS = 0.05
 RESULT_COLUMNS = ("method", "kind", "rank", "id", "text", "score")  # of `Comparison.rows`
 
 
@@ -94,12 +105,55 @@ class Lane:
         return sum(step["seconds"] for step in self.data["operators"])
 
     @property
+    def change(self) -> str:
+        """A sentence on the change after `Comparison.without`. Empty for any other comparison."""
+        return (self.data["beside"] or {}).get("text", "")
+
+    @property
     def error(self) -> str:
         """A sentence on why the method failed. Empty if it did not fail."""
         return self.data["error"] or ""
 
     def __repr__(self) -> str:
         return f"<{self.method}: {self.error or ', '.join(self.answers[:3]) or 'no answer'}>"
+
+
+@dataclass(frozen=True, eq=False)
+class OfferedRepair(Repair):
+    """A change of one step of a method that brings more correct answers.
+
+    Attributes
+    ----------
+    spec : str
+        The changed line of operators, which `compare` and `evaluate` take as a method.
+    label : str
+        The change and its result, such as `Keep 75 nodes → 5 of 5`.
+    right, of : int
+        Number of correct answers that the changed line finds, and of all correct answers.
+    method : str
+        The id of the method that is changed.
+    """
+
+    method: str
+    lane: MethodLane = field(repr=False)
+
+    def run(self, *, progress: bool = True) -> Comparison:
+        """Ask the question by the method and by its changed line.
+
+        Parameters
+        ----------
+        progress : bool
+            Whether to draw a progress bar.
+
+        Returns
+        -------
+        Comparison
+            Two lanes: the method as it was, and the changed line.
+        """
+        ask = self.lane.ask
+        methods = [self.lane.method, to_method(self.spec, ask.source)]
+        job = engine().compare(ask, methods)
+        return Comparison(wait_for_job(job, "Asking", progress).comparison)
 
 
 class Comparison:
@@ -115,9 +169,15 @@ class Comparison:
         One lane per method, in the order of the call.
     """
 
-    def __init__(self, data: dict[str, Any]):
-        self.data = data
-        self.lanes = [Lane(lane) for lane in data["lanes"]]
+    def __init__(self, comparison: MethodComparison):
+        self._comparison = comparison
+        self._update()
+
+    def _update(self) -> None:
+        """Read the data of the lanes anew."""
+        self.data: dict[str, Any] = comparison_dict(self._comparison)
+        self.lanes = [Lane(lane) for lane in self.data["lanes"]]
+        self._methods = [lane.method for lane in self._comparison.lanes]
 
     def __getitem__(self, which: int | str) -> Lane:
         if isinstance(which, int):
@@ -226,6 +286,217 @@ class Comparison:
         """
         return json_text(self.data, indent=2)
 
+    @property
+    def verdict(self) -> ComparisonVerdict:
+        """The sentence on the outcome, as `str`, and one explanation per lane in `lanes`.
+
+        An explanation has `n_right` of `n_answers` correct answers, the `stage` and `cause` of the
+        losses, and the `losses` themselves. It is None for a lane that failed.
+        """
+        return explain_comparison(self._comparison)
+
+    def why_lost(self) -> list[dict[str, Any]]:
+        """Return the step at which each method lost the correct answers.
+
+        Returns
+        -------
+        list of dict
+            For each method `method`, the `stage`, the `step` (an operator) and the `cause` of most
+            losses, the names that were `lost`, and a `text`. Without a loss, `stage` is None and
+            `lost` is empty. `step` is None if no single step decided.
+
+        Raises
+        ------
+        BadInput
+            If no correct answer and no evidence is known.
+
+        Examples
+        --------
+        >>> import hopscope as hs
+        >>> line = "EgoNetwork(hops=1) >> ShortestPaths(hops=1) >> Rank(keep=1)"
+        >>> found = hs.compare(
+        ...     "who directed Inception", line, answers=["Nobody"], progress=False
+        ... )
+        >>> (lost,) = found.why_lost()
+        >>> lost["stage"], lost["cause"], lost["lost"]
+        ('graph', 'not in the graph', ['Nobody'])
+        """
+        question = self._comparison.ask.question
+        if not (question.answers or question.gold):
+            raise BadInput("No correct answer is known: give answers, or on documents gold.")
+        return [_loss_row(*pair, question.answers) for pair in zip(self.lanes, self.verdict.lanes)]
+
+    def without(self, *items: str, progress: bool = True) -> Comparison:
+        """Take something away and ask again.
+
+        `change` and `Lane.change` of the result say what it did to the answers (docs/without.md).
+
+        Parameters
+        ----------
+        items : str
+            Names of entities, ids of documents or passages, or paths as in `Lane.paths`.
+        progress : bool
+            Whether to draw a progress bar.
+
+        Returns
+        -------
+        Comparison
+            The same methods on the graph or documents without the items.
+
+        Raises
+        ------
+        BadInput
+            If no method knows an item, or the question cannot be asked without it.
+
+        Examples
+        --------
+        >>> import hopscope as hs
+        >>> line = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
+        >>> found = hs.compare("who directed Inception", line, progress=False)
+        >>> found.without("Christopher Nolan", progress=False).change.partition("” ")[2]
+        'depended on it.'
+        """
+        ask = self._comparison.ask
+        edits = list(ask.source.edits)
+        for item in items:
+            edits += self._removals(item)
+        edited_ask = ask_with_edits(ask, edits, engine())
+        job = engine().compare(edited_ask, self._methods)
+        wait_for_job(job, "Asking again", progress)
+        for index, effect in enumerate(compare_edited(self._comparison, job.comparison)):
+            job.comparison.change_lane(index, beside=effect)
+        return Comparison(job.comparison)
+
+    def _removals(self, item: str) -> list[Edit]:
+        """Return the edits that remove an entity, a document, a passage or a path."""
+        for lane in self.data["lanes"]:
+            for path in lane["paths"]:
+                if path["text"] == item:
+                    return path_removals(path["nodes"], path["relations"], path["forward"])
+            for hit in lane["hits"].get("chunk", ()):
+                if hit["id"] == item:
+                    return [Edit("passage", (hit["source"][0],))]
+        if item in self._comparison.ask.source:
+            return [Edit("passage", (item,))]
+        if not any(lane.graph.nodes_named(item) for lane in self._comparison.lanes):
+            raise BadInput(f"No entity, document, passage or path here is called “{item}”.")
+        return [Edit("node", (item,))]
+
+    @property
+    def change(self) -> str:
+        """A sentence on the methods whose answer changed, after `without`. Else empty."""
+        effects = [lane.beside for lane in self._comparison.lanes]
+        return edit_summary(self._comparison, effects) if any(effects) else ""
+
+    def influence(self, *, llm: bool = False, progress: bool = True) -> list[dict[str, Any]]:
+        """Measure what the answers rest on, by leaving out each path or passage.
+
+        Parameters
+        ----------
+        llm : bool
+            Whether the language model's answers are measured, with a call for each try, in place of
+            those of the graph reader.
+        progress : bool
+            Whether to draw a progress bar.
+
+        Returns
+        -------
+        list of dict
+            For each method `method`, a sentence `text`, and `items`: each with `kind`, `name`,
+            `influence` (0 to 1), `changes` (the answer changes without it alone) and `smallest` (it
+            is in the smallest set without which the answer changes). No items if it cannot be
+            measured, as `text` says.
+
+        Examples
+        --------
+        >>> import hopscope as hs
+        >>> line = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
+        >>> found = hs.compare("who directed Inception", line, progress=False)
+        >>> (rests,) = found.influence(progress=False)
+        >>> sum(item["smallest"] for item in rests["items"])  # it is reached by two paths
+        2
+        """
+        rows = []
+        for index, lane in enumerate(self._comparison.snapshot.lanes):
+            row: dict[str, Any] = {"method": lane.method.id, "items": []}
+            with WorkProgress("Leaving out paths and passages", progress) as watch:
+                try:
+                    influence = measure_influence(
+                        lane, engine().environment, by_model=llm, watch=watch
+                    )
+                except BadInput as error:
+                    rows.append(row | {"text": str(error)})
+                    continue
+            influences = with_influence(lane.influences, influence)
+            self._comparison.change_lane(index, influences=influences)
+            rows.append(row | influence_dict(lane, influence))
+        self._update()
+        return rows
+
+    def repairs(self, *, progress: bool = True) -> list[OfferedRepair]:
+        """Try changes of one step for the methods that lost correct answers.
+
+        The trials take seconds and ask no language model. Trials that failed are reported as Python
+        warnings.
+
+        Parameters
+        ----------
+        progress : bool
+            Whether to draw a progress bar.
+
+        Returns
+        -------
+        list of OfferedRepair
+            The best change of each method that has one. Changes whose effect another lane shows
+            are left out.
+
+        Examples
+        --------
+        >>> import hopscope as hs
+        >>> line = "EgoNetwork(hops=1) >> ShortestPaths(hops=1) >> Rank(keep=1)"
+        >>> found = hs.compare(
+        ...     "what films did Christopher Nolan direct",
+        ...     line,
+        ...     answers=["Following", "Memento"],
+        ...     progress=False,
+        ... )
+        >>> for repair in found.repairs(progress=False):
+        ...     after = repair.run(progress=False)
+        """
+        ask = self._comparison.ask
+        job = engine().compare(
+            ask, self._methods, rerun=True, try_repairs=True, earlier=self._comparison
+        )
+        comparison = wait_for_job(job, "Trying changes", progress).comparison
+        while comparison.is_repairing:
+            time.sleep(REPAIR_POLL_SECONDS)
+        warn_user(comparison.follow_up_errors)
+        return [
+            OfferedRepair(**vars(lane.repair), method=lane.method.id, lane=lane)
+            for lane in comparison.lanes
+            if lane.repair is not None
+        ]
+
+
+def _loss_row(
+    lane: Lane, explanation: LaneExplanation | None, answers: Sequence[str]
+) -> dict[str, Any]:
+    """Return the row of a lane in `Comparison.why_lost`. `answers` are the correct answers."""
+    row: dict[str, Any] = {"method": lane.method, "stage": None, "step": None}
+    row |= {"cause": "", "lost": []}
+    if explanation is None:
+        return row | {"text": lane.error}
+    row |= {"stage": explanation.stage, "text": f"{explanation.head} {explanation.text}".strip()}
+    if explanation.losses:
+        main = explanation.losses[0]
+        row["lost"] = [loss.name for loss in explanation.losses]
+        row["cause"] = CAUSE_LABELS[main.cause]
+        row["step"] = main.step.operator if main.step is not None else None
+    elif explanation.stage is not None:
+        stages = [names for names in (lane.data["funnel"] or {}).values() if names is not None]
+        row["lost"] = [name for name in answers if not stages or name not in stages[-1]]
+    return row
+
 
 def compare(
     question: str,
@@ -285,17 +556,12 @@ def compare(
     ('Christopher Nolan', 'Inception -> release_year -> 2010')
     """
     source = find_source(graph, corpus)
-    method_list = (
-        [methods]
-        if isinstance(methods, str | Method | Line | Operator) or callable(methods)
-        else list(methods)
-    )
-    selected = [to_method(method, source) for method in method_list or source.default_methods]
     source_question = open_question(
         engine(), source, question, tuple(entities), tuple(answers), tuple(gold), llm, seed
     )
+    selected = to_methods(methods or source.default_methods, source)
     job = wait_for_job(engine().compare(source_question, selected), "Asking", progress)
-    return Comparison(comparison_dict(job.comparison))
+    return Comparison(job.comparison)
 
 
 def methods(words: str = "") -> dict[str, str]:
@@ -368,6 +634,19 @@ def to_method(method: MethodLike, source: AnswerSource) -> Method:
     raise BadInput(
         f"A method is an id, a line of operators or a function, not {type(method).__name__}."
     )
+
+
+def is_method(value: Any) -> bool:
+    """Return whether a value is one method, and not a list of methods."""
+    return isinstance(value, str | Method | Line | Operator) or callable(value)
+
+
+def to_methods(methods: Any, source: AnswerSource) -> list[Method]:
+    """Return the methods of a value: one method, or a sequence of methods.
+
+    Raises what `to_method` raises.
+    """
+    return [to_method(one, source) for one in ([methods] if is_method(methods) else methods)]
 
 
 _run_numbers = count(1)

@@ -108,6 +108,8 @@ def _card(lane: Mapping[str, Any], colour: str, data: Mapping[str, Any]) -> str:
     tokens = sum(step["tokens_in"] + step["tokens_out"] for step in lane["operators"])
     cost = f"{seconds:.2f} s" + (f", {tokens:,} tokens" if tokens else "")
     parts = [f'<div class="name">{escape(shorten(lane["instance"], 80))}</div>']
+    if lane["beside"]:  # what changed after something was taken away
+        parts.append(f'<div class="small">{escape(lane["beside"]["text"])}</div>')
     if lane["error"]:
         parts.append(f'<div class="wrong">{escape(lane["error"])}</div>')
     else:

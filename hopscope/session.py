@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import warnings
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +66,12 @@ class WorkProgress:
         self._bar.set_description_str(text[:60], refresh=False)
         self._bar.n = fraction or 0.0
         self._bar.refresh()
+
+
+def warn_user(sentences: Iterable[str]) -> None:
+    """Warn with each sentence, at the line that called the function of the package."""
+    for sentence in sentences:
+        warnings.warn(sentence, stacklevel=3)
 
 
 def wait_for_job(job: Any, text: str, progress: bool) -> Any:

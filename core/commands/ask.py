@@ -23,7 +23,7 @@ from core.commands.terminal import (
 )
 from core.comparison.lane import MethodComparison
 from core.comparison.lane_times import method_seconds, uncounted_seconds
-from core.diagnosis.edit_effects import compare_edited, edit_summary
+from core.diagnosis.edit_effects import ask_with_edits, compare_edited, edit_summary
 from core.diagnosis.influence import (
     influence_cost,
     influence_fault,
@@ -196,14 +196,9 @@ def _measure_influences(comparison: MethodComparison, environment: Environment) 
 
 
 def _ask_without(ask: SourceQuestion, names: Sequence[str], engine) -> SourceQuestion:
-    """Return the same question to the source without some documents or entities.
-
-    Raises BadInput for a name that is not in the source.
-    """
-    edits = tuple(Edit("passage" if name in ask.source else "node", (name,)) for name in names)
-    source = replace(ask.source, edits=edits).open(engine)
-    edited_ask = source.ask(ask.question, ask.seed, ask.uses_reader, ask.uses_model)
-    return replace(edited_ask, waits_for_vectors=ask.waits_for_vectors)
+    """Return the same question to the source without some documents or entities."""
+    edits = [Edit("passage" if name in ask.source else "node", (name,)) for name in names]
+    return ask_with_edits(ask, edits, engine)
 
 
 def _make_question(source: AnswerSource, options, engine) -> SourceQuestion:

@@ -113,7 +113,7 @@ def import_documents(
     plain_files = content.plain_files
     missing = _missing_ids(current, plain_files)
     watch.report("Writing the corpus", 1.0)
-    finder = _GoldDocumentFinder([*(current or ()), *documents])
+    finder = GoldDocumentFinder([*(current or ()), *documents])
     question_sets: dict[str, TitledSet] = {
         key: (_title(key, name, title), finder.resolve_gold(file.questions))
         for key, file in sets.items()
@@ -143,7 +143,7 @@ def import_documents(
             f"{count_with_noun(len(missing), 'document')} that these files no longer have "
             f"{'was' if len(missing) == 1 else 'were'} removed."
         )
-    all_notes = (*notes, *_note_missing_gold(corpus, question_sets))
+    all_notes = (*notes, *note_missing_gold(corpus, question_sets))
     return CorpusImport(
         corpus,
         len(unique) - len(existing),
@@ -231,7 +231,7 @@ def import_question_set(
         file, set or name, format=format, columns=columns, gold=GOLD_KEYS, encoding=encoding
     )
     question_file.check_known()
-    questions = _GoldDocumentFinder(current).resolve_gold(question_file.questions)
+    questions = GoldDocumentFinder(current).resolve_gold(question_file.questions)
     set = _check_set_name(current, set or name)
     question_sets: dict[str, TitledSet] = {
         set: (title or (current.title if set == name else set), questions)
@@ -239,7 +239,7 @@ def import_question_set(
     corpus = current.update((), sets=question_sets)
     n_answered = sum(bool(question.answers) for question in questions)
     n_gold = sum(bool(question.gold) for question in questions)
-    notes = [question_file.note(), *_note_missing_gold(corpus, question_sets)]
+    notes = [question_file.note(), *note_missing_gold(corpus, question_sets)]
     if not n_answered and not n_gold:
         notes.insert(0, "None of them has a correct answer or evidence, so nothing can be scored.")
     return QuestionImport(
@@ -273,7 +273,7 @@ def _check_set_name(corpus: Corpus, name: str) -> str:
     return name
 
 
-class _GoldDocumentFinder:
+class GoldDocumentFinder:
     """Finder of the documents of gold passages that are named in other ways.
 
     A passage may be named by a document's id or title, or by the id of a row without its file if
@@ -350,7 +350,7 @@ def _digest(text: str) -> str:
     return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()
 
 
-def _note_missing_gold(corpus: Corpus, sets: Mapping[str, TitledSet]) -> list[str]:
+def note_missing_gold(corpus: Corpus, sets: Mapping[str, TitledSet]) -> list[str]:
     """Return a sentence on gold documents that the corpus does not have."""
     missing: list[str] = []
     for _, questions in sets.values():

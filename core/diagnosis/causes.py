@@ -154,7 +154,7 @@ class Loss:
     start: str = ""
     chain: Chain = ()
     followed_chain: Chain = ()
-    step: Step | None = None
+    step: Step | None = field(default=None, repr=False)
 
 
 def required_figure(number: int | None) -> int:

@@ -26,6 +26,7 @@ from core.questions.gold import GOLD_KEYS
 from core.questions.rows import ANSWER_KEYS_READ, ROW_FORMATS, question_of_row
 from core.questions.table import is_table, parse_columns, table_questions
 from core.questions.topics import are_queries, is_topics, read_query, read_topics
+from core.questions.values import MAX_LISTED_KEYS
 from core.runtime.row_files import file_rows, holds_rows, is_columnar
 from core.types import Question
 from core.watch import NO_WATCH, Watch
@@ -45,7 +46,6 @@ TOPICS_FORMAT = "topics"
 ROW_GRAPH_KEY = "graph"  # key of a row's own graph, which `core.datasets` reads
 # The beginning of LlamaIndex's sets for embeddings, a single object over many lines.
 LLAMA_INDEX_BEGINNING = '{"queries":{'
-MAX_LISTED_KEYS = 12  # keys that a sentence lists
 
 # Formats by name, each with its title and its parts, in words.
 FORMATS = {

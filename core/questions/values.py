@@ -13,6 +13,7 @@ from typing import Any
 from core.errors import shorten
 
 Row = Mapping[str, Any]
+MAX_LISTED_KEYS = 12  # keys that a sentence lists
 
 
 class UnfitRow(ValueError):
@@ -58,7 +59,8 @@ def first_text(row: Row, *keys: str) -> str:
             if line:
                 return line
             raise UnfitRow(f"“{key}” is empty")
-    raise UnfitRow(f"the key “{keys[0]}” is missing")
+    there = ", ".join(shorten(str(key), 40) for key in list(row)[:MAX_LISTED_KEYS])
+    raise UnfitRow(f"the key “{keys[0]}” is missing; there are {there or 'none'}")
 
 
 def id_of(row: Row, *keys: str) -> str:

@@ -68,6 +68,9 @@ class ComparisonVerdict:
     named_answers: tuple[str, ...] = ()
     pending_text: str = ""
 
+    def __str__(self) -> str:
+        return self.text
+
 
 def explain_lanes(
     graph, runs: Sequence[Sequence[State]], answers: Sequence[str], by_model: Sequence[bool]

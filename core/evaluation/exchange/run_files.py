@@ -36,7 +36,7 @@ README_TEXT = (
 
 
 @dataclass(frozen=True)
-class _ExportedResult:
+class ExportedResult:
     """Result of a method for a question.
 
     `documents` are ids with scores, best first. `contexts` are the texts in the prompt. `answer` is
@@ -78,7 +78,7 @@ def run_files(engine: Any, store: Store, run: Run, watch: Watch = NO_WATCH) -> d
     }
     files: dict[str, str] = {}
     for spec in run.spec["instances"]:
-        results = list(_exported_results(engine, store, run, spec, sample, answers, watch))
+        results = list(exported_results(engine, store, run, spec, sample, answers, watch))
         name = (
             avoid_device_name(FILE_NAME_UNSAFE.sub("-", spec["id"]).strip("-.")[:60]) or "instance"
         )
@@ -164,7 +164,7 @@ def trec_id(id: str) -> str:
 Answers = dict[tuple[str, str], str]  # texts by id of the method and id of the question
 
 
-def _exported_results(
+def exported_results(
     engine: Any,
     store: Store,
     run: Run,
@@ -172,10 +172,22 @@ def _exported_results(
     sample: list[DrawnQuestion],
     answers: Answers,
     watch: Watch = NO_WATCH,
-) -> Iterator[_ExportedResult]:
+    passages: bool = False,
+) -> Iterator[ExportedResult]:
     """Yield the result of a method for each question with saved states.
 
     Questions that can no longer be opened are left out.
+
+    Parameters
+    ----------
+    engine : opens the graphs that the states refer to.
+    store : the store with the rows and states.
+    run : the run.
+    spec : the method's entry in the specification of the run.
+    sample : the questions of the run.
+    answers : texts of the answers.
+    watch : receives the progress and may raise RunCancelled.
+    passages : True for the ids of passages in place of those of documents.
     """
     for drawn in sample:
         watch.check()
@@ -187,11 +199,11 @@ def _exported_results(
             graph = reopened.lane.graph
             state = reopened.lane.state
             answer = answers.get((spec["id"], drawn.question.id), "")
-            documents = _documents(graph, state)
-            yield _ExportedResult(drawn.question, documents, _contexts(graph, state), answer)
+            documents = _documents(graph, state, "id" if passages else "document")
+            yield ExportedResult(drawn.question, documents, _contexts(graph, state), answer)
 
 
-def _method_files(results: list[_ExportedResult], name: str) -> dict[str, str]:
+def _method_files(results: list[ExportedResult], name: str) -> dict[str, str]:
     """Return the texts of a method's files, by file name."""
     texts = {}
     if any(result.documents for result in results):
@@ -205,9 +217,10 @@ def _method_files(results: list[_ExportedResult], name: str) -> dict[str, str]:
     return texts
 
 
-def _documents(graph: KnowledgeGraph, state: State) -> tuple[tuple[str, float], ...]:
+def _documents(graph: KnowledgeGraph, state: State, column: str) -> tuple[tuple[str, float], ...]:
     """Return the documents of the retrieved chunks with scores, each at its first rank.
 
+    With the column `id` in place of `document`, these are the chunks themselves.
     The scores are the ranking's if they fall strictly from document to document, else 1 / rank:
     trec_eval ranks by score, so equal scores would change the order.
     """
@@ -219,7 +232,7 @@ def _documents(graph: KnowledgeGraph, state: State) -> tuple[tuple[str, float], 
         scores = dict(zip(state.chunks.items, state.chunks.scores))
     first_rows: dict[str, int] = {}  # of the best chunk of each document
     for row in order[0]:
-        first_rows.setdefault(graph.columns.chunks.text("document", row), row)
+        first_rows.setdefault(graph.columns.chunks.text(column, row), row)
     document_scores = [float(scores[row]) for row in first_rows.values() if row in scores]
     has_all_scores = len(document_scores) == len(first_rows)
     if not has_all_scores or not all(a > b for a, b in pairwise(document_scores)):
@@ -243,7 +256,7 @@ def _contexts(graph: KnowledgeGraph, state: State) -> tuple[str, ...]:
     return tuple(chunk_text(graph, row) for row in rows if shown_rows is None or row in shown_rows)
 
 
-def _trec(results: list[_ExportedResult], tag: str) -> str:
+def _trec(results: list[ExportedResult], tag: str) -> str:
     """Return a TREC run: question, Q0, document, rank, score and the tag, one document a line."""
     lines = []
     for result in results:
@@ -263,7 +276,7 @@ def _qrels(sample: list[DrawnQuestion]) -> str:
     return "".join(lines)
 
 
-def _ragas_row(result: _ExportedResult) -> dict[str, Any]:
+def _ragas_row(result: ExportedResult) -> dict[str, Any]:
     row: dict[str, Any] = {
         "id": result.question.id,
         "user_input": result.question.text,
@@ -276,7 +289,7 @@ def _ragas_row(result: _ExportedResult) -> dict[str, Any]:
     return row
 
 
-def _qed_row(result: _ExportedResult) -> dict[str, str]:
+def _qed_row(result: ExportedResult) -> dict[str, str]:
     return {
         "question_id": result.question.id,
         "question_text": result.question.text,

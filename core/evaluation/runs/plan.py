@@ -218,7 +218,7 @@ def evaluation_key(spec: dict[str, Any]) -> str:
 
 def make_plan(
     methods: Sequence[Method],
-    sets: str,
+    sets: str | OpenedSet,
     size: int | None,
     open_graph: Callable[[str], Any],
     *,
@@ -238,7 +238,7 @@ def make_plan(
     Parameters
     ----------
     methods : methods of the plan.
-    sets : names of the sets, separated by commas.
+    sets : names of the sets, separated by commas; or one set that is opened already.
     size : sample size for each set; None takes all questions.
     open_graph : opens a graph by its name.
     graph : name of the graph to ask. By default it is the set's own: one for all questions, or one
@@ -264,12 +264,17 @@ def make_plan(
     graphs: dict[str, str] = {}
     notes: list[str] = []
     question_count = 0
-    for text in filter(None, map(str.strip, sets.split(","))):
-        name, questions, source, digest, note = (
+    opened_sets = (
+        [sets]
+        if not isinstance(sets, str)
+        else [
             _open_run(text, open_graph)
             or _open_corpus_set(text, open_graph)
             or _open_set(text, graph, open_graph, columns, only)
-        )
+            for text in filter(None, map(str.strip, sets.split(",")))
+        ]
+    )
+    for name, questions, source, digest, note in opened_sets:
         for question in draw_sample(questions, size, seed):
             drawn = replace(question, abstract=question.abstract or abstract)
             drawn_questions.append(DrawnQuestion(drawn, name, source))

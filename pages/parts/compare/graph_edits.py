@@ -16,7 +16,7 @@ from core.diagnosis.edit_effects import compare_edited
 from core.diagnosis.wording import capitalised
 from core.engine import MethodComparison
 from core.errors import BadInput
-from core.graph.edits import Edit
+from core.graph.edits import Edit, path_removals
 from core.runtime.jobs import Job
 from pages.parts.board.earlier_answers import edit_comparison_data, edit_effect_text
 from pages.parts.compare.screen_state import ScreenComparison
@@ -135,12 +135,8 @@ def _path_removals(path: Mapping[str, Any]) -> list[Edit]:
     nodes differ from the titles, the path has them as `names`. `forward` tells for each relation if
     the path follows the direction of its triple.
     """
-    relations = path["steps"][1::2]
     names = path.get("names", path["steps"][::2])
-    removals = []
-    for relation, start, end, forward in zip(relations, names, names[1:], path["forward"]):
-        removals.append(Edit("edge", (start, relation, end) if forward else (end, relation, start)))
-    return removals
+    return path_removals(names, path["steps"][1::2], path["forward"])
 
 
 def draw_edits() -> None:
