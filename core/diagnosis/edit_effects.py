@@ -7,6 +7,7 @@ again on the edited source, and its lanes are compared with those of the first r
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -22,10 +23,23 @@ from core.graph.edits import Edit, unmatched_edits
 from core.graph.texts import chunk_lists
 from core.languages.spelling import normalize
 from core.runtime.jobs import JOB_DONE
-from core.sources import AnswerSource
+from core.sources import AnswerSource, SourceQuestion
+from core.sources.source import GraphOpener
 from core.types import EditComparison, Path
 
 MAX_QUOTED_ANSWER_CHARACTERS = 80  # characters of an answer that are quoted
+
+
+def ask_with_edits(
+    ask: SourceQuestion, edits: Iterable[Edit], engine: GraphOpener
+) -> SourceQuestion:
+    """Return the same question to a source with these edits, in place of those that it has.
+
+    Raises BadInput if the question cannot be asked of the edited source.
+    """
+    source = replace(ask.source, edits=tuple(edits)).open(engine)
+    edited_ask = source.ask(ask.question, ask.seed, ask.uses_reader, ask.uses_model)
+    return replace(edited_ask, waits_for_vectors=ask.waits_for_vectors)
 
 
 def compare_edited(earlier: MethodComparison, now: MethodComparison) -> list[EditComparison | None]:

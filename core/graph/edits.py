@@ -112,6 +112,27 @@ class EditOrigin:
     new_edges: np.ndarray  # bool [edges]
 
 
+def path_removals(
+    nodes: Sequence[str], relations: Sequence[str], forward: Sequence[bool]
+) -> list[Edit]:
+    """Return the edits that remove the triples of a path.
+
+    Parameters
+    ----------
+    nodes, relations : names on the path, in its order.
+    forward : for each relation, True if the path follows the direction of its triple.
+
+    >>> from core.graph.edits import path_removals
+    >>> [edit.name for edit in path_removals(["A", "B", "C"], ["r", "s"], [True, False])]
+    ['A -> r -> B', 'C -> s -> B']
+    """
+    removals = []
+    for relation, start, end, is_forward in zip(relations, nodes, nodes[1:], forward):
+        triple = (start, relation, end) if is_forward else (end, relation, start)
+        removals.append(Edit("edge", triple))
+    return removals
+
+
 def names_after_edits(names: Iterable[str], edits: Iterable[Edit]) -> tuple[str, ...]:
     """Return the names of some nodes after the edits, without repeats and removed nodes.
 
