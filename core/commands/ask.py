@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import replace
 
 from core.commands.terminal import (
     EXIT_FAILED,
@@ -23,7 +22,6 @@ from core.commands.terminal import (
 )
 from core.comparison.lane import MethodComparison
 from core.comparison.lane_times import method_seconds, uncounted_seconds
-from core.diagnosis.edit_effects import ask_with_edits, compare_edited, edit_summary
 from core.diagnosis.influence import (
     influence_cost,
     influence_fault,
@@ -32,7 +30,6 @@ from core.diagnosis.influence import (
 )
 from core.environment import Environment
 from core.errors import BadInput, shorten
-from core.graph.edits import Edit
 from core.methods.catalogue import Method, catalogue, find_method, method_for_source
 from core.methods.prompt_variants import methods_with_prompt, read_prompt
 from core.models.base import Models
@@ -40,6 +37,7 @@ from core.operators.languages import notes_on_language
 from core.operators.model_replies import NO_MODEL_NOTE
 from core.results import comparison_dict
 from core.serving.calls import open_question
+from core.serving.removals import compare_without, removal_dict
 from core.sources import AnswerSource, GraphSource, SourceQuestion, source_in
 from core.types import Step
 
@@ -83,8 +81,8 @@ def add_command(subparsers) -> None:
         ask,
         "--without",
         "NAME",
-        "ask again without this entity, or this document of a corpus, and say what changed; "
-        "repeat for more",
+        "ask again without this entity, triple or path (“A -> r -> B”), or this document of a "
+        "corpus, and say what changed; repeat for more",
     )
     add_switch(
         ask,
@@ -116,16 +114,12 @@ def run(options) -> int:
     job = engine.compare(ask, methods)
     follow_job(job)
     if options.without:
-        full_comparison = job.comparison
-        job = engine.compare(_ask_without(ask, options.without, engine), methods)
-        follow_job(job)
-        for index, difference in enumerate(compare_edited(full_comparison, job.comparison)):
-            job.comparison.change_lane(index, beside=difference)
+        job = compare_without(engine, job.comparison, options.without, follow_job)
     if options.influence:
         _measure_influences(job.comparison, engine.environment)
     result = comparison_dict(job.comparison)
     if options.without:
-        result["without"] = _without_dict(job.comparison, options.without)
+        result["without"] = removal_dict(job.comparison, options.without)
     _stop_encoding(engine)
     if options.json:
         print_json(result)
@@ -147,16 +141,6 @@ def _chosen_methods(
     changed, notes = methods_with_prompt(methods, read_prompt(options.prompt), models.is_chat)
     warn(notes)
     return list(changed)
-
-
-def _without_dict(comparison: MethodComparison, names: Sequence[str]) -> dict[str, Any]:
-    """Return the differences to the answers on the full source, as plain data."""
-    differences = [lane.beside for lane in comparison.lanes]
-    return {
-        "names": names,
-        "text": edit_summary(comparison, differences),
-        "lanes": [difference and asdict(difference) for difference in differences],
-    }
 
 
 def _stop_encoding(engine) -> None:
@@ -193,12 +177,6 @@ def _measure_influences(comparison: MethodComparison, environment: Environment) 
                 comparison.change_lane(
                     lane_index, influences=with_influence(lane.influences, influence)
                 )
-
-
-def _ask_without(ask: SourceQuestion, names: Sequence[str], engine) -> SourceQuestion:
-    """Return the same question to the source without some documents or entities."""
-    edits = [Edit("passage" if name in ask.source else "node", (name,)) for name in names]
-    return ask_with_edits(ask, edits, engine)
 
 
 def _make_question(source: AnswerSource, options, engine) -> SourceQuestion:

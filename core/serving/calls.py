@@ -1,17 +1,22 @@
 """Calls of programs and agents over HTTP or MCP, with bounded plain data.
 
 Arguments are checked, and a wrong one raises BadInput. `methods` are ids of the catalogue of
-methods or lines of operators as text.
+methods or lines of operators as text. `core.serving.served_calls` names the calls that the servers
+offer; programs and agents read the docstrings of these.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from core.cases import cases, comparison_of_case
+from core.datasets import full_set_name
 from core.diagnosis.verdict.verdict_words import explain_comparison
-from core.errors import BadInput, HopscopeError, shorten
+from core.errors import BadInput, HopscopeError, RunCancelled, shorten
 from core.io.input_checks import (
     MAX_NAME_LETTERS,
     MAX_SEED,
@@ -20,13 +25,30 @@ from core.io.input_checks import (
     checked_texts,
 )
 from core.languages.spelling import contains_words
-from core.methods.catalogue import Method, catalogue, find_method, method_for_source
+from core.methods.catalogue import (
+    RUN_PREFIX,
+    Method,
+    catalogue,
+    find_method,
+    method_for_source,
+)
 from core.results import comparison_dict
-from core.sources import AnswerSource, GraphSource, SourceQuestion, available_sources, source_in
+from core.runtime.jobs import JOB_CANCELLED
+from core.serving.removals import compare_without, removal_dict, unknown_names
+from core.sources import (
+    AnswerSource,
+    GraphSource,
+    SourceQuestion,
+    available_sources,
+    corpus_of_set,
+    source_in,
+)
 from core.types import Question
+from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
     from core.engine import Engine, MethodComparison
+    from core.evaluation.reports.summary import RunSummary
 
 
 @dataclass(frozen=True)
@@ -41,6 +63,8 @@ class ServingLimits:
     max_sample_questions: int = 1_000  # of an evaluation
     max_question_characters: int = 20_000
     max_error_characters: int = 300
+    max_minutes: float = 24 * 60.0  # of an evaluation or an advice
+    max_open_jobs: int = 8  # jobs that have not ended
     job_poll_seconds: float = 0.1  # between two checks for the end of a job
 
 
@@ -132,39 +156,49 @@ def compare(
     entities: Sequence[str] = (),
     answers: Sequence[str] = (),
     gold: Sequence[str] = (),
+    without: Sequence[str] = (),
     language_model: bool = False,
     seed: int = 0,
     items: int = 10,
 ) -> dict[str, Any]:
-    """Compare methods on a question and return the object that `ask --json` prints.
+    """Compare up to eight methods on one question, side by side.
 
     Parameters
     ----------
+    question : the question in words.
     methods : ids of methods or lines of operators; empty for the usual methods of the source.
-    graph, corpus : name of the graph or of the corpus; at most one of them.
+    graph : name of the graph; metaqa if neither a graph nor a corpus is named.
+    corpus : name of the corpus whose documents are asked, in the place of a graph.
     entities : entities at which the search starts; empty for those that the question names.
-    answers, gold : known answers, and ids of the documents that hold the evidence.
-    language_model : True if a language model answers.
+    answers : known answers; empty for those of the same question in a question set.
+    gold : ids of the documents that hold the evidence; empty for those in a question set.
+    without : what is taken away before the question is asked again: entities, ids of documents, and
+        texts of triples or paths as replies have them (A -> r -> B).
+    language_model : True if a language model answers, which may cost money.
     seed : seed of all random choices.
-    items : largest number of paths, and of hits of each kind, in a lane; 1 to
-        `SERVING.max_lane_items`.
+    items : largest number of paths, and of hits of each kind, in a lane; 1 to 50.
 
     Returns
     -------
-    The comparison, with texts cut at `SERVING.max_reply_text_characters`. `verdict` is a text on
-    the step at which the correct answer was lost.
-
-    Raises
-    ------
-    HopscopeError
-        If the question cannot be asked.
+    The object that `hopscope ask --json` prints, with a lane for each method. `verdict` says at
+    which step the correct answer was lost. With `without` the lanes are those of the second asking,
+    and `without` says what changed. Texts are cut at 2,000 characters.
     """
     checked_number(items, "items", 1, SERVING.max_lane_items)
+    checked_texts(without, "without")
     comparison = _run_comparison(
         engine, question, methods, graph, corpus, entities, answers, gold, language_model, seed
     )
+    changes = {}
+    if without:
+        edited_comparison = compare_without(engine, comparison, without, _wait_for_job).comparison
+        # After the second asking, which refuses graphs that are too large to be edited.
+        for name in unknown_names(comparison, without):
+            raise BadInput(f"“without”: nothing here is called “{shorten(name)}”.")
+        comparison = edited_comparison
+        changes["without"] = removal_dict(comparison, without)
     verdict = explain_comparison(comparison)
-    return bound_reply(comparison_dict(comparison), items) | {"verdict": verdict.text}
+    return bound_reply(comparison_dict(comparison) | changes, items) | {"verdict": verdict.text}
 
 
 def retrieve(
@@ -181,20 +215,18 @@ def retrieve(
 
     Parameters
     ----------
+    question : the question in words.
     method : id of a method or a line of operators; empty for the usual method of the source.
-    graph, corpus : name of the graph or of the corpus; at most one of them.
+    graph : name of the graph; metaqa if neither a graph nor a corpus is named.
+    corpus : name of the corpus whose documents are asked, in the place of a graph.
     entities : entities at which the search starts; empty for those that the question names.
-    items : largest number of paths, and of hits of each kind; 1 to `SERVING.max_lane_items`.
+    items : largest number of paths, and of hits of each kind; 1 to 50.
+    seed : seed of all random choices.
 
     Returns
     -------
     `question`, `method` and `items`. An item has `kind`, `id`, `text` and `score`. Paths come
     first, and each kind is sorted best first.
-
-    Raises
-    ------
-    HopscopeError
-        If the question cannot be asked, or the method fails.
     """
     checked_number(items, "items", 1, SERVING.max_lane_items)
     checked_text(method, "method")
@@ -231,21 +263,19 @@ def explain_loss(
 
     Parameters
     ----------
+    question : the question in words.
     methods : ids of methods or lines of operators; empty for the usual methods of the source.
-    graph, corpus : name of the graph or of the corpus; at most one of them.
-    answers, gold : known answers, and ids of the documents that hold the evidence; if empty, those
-        of the same question in a set.
+    graph : name of the graph; metaqa if neither a graph nor a corpus is named.
+    corpus : name of the corpus whose documents are asked, in the place of a graph.
+    answers : known answers; empty for those of the same question in a question set.
+    gold : ids of the documents that hold the evidence; empty for those in a question set.
     entities : entities at which the search starts; empty for those that the question names.
+    seed : seed of all random choices.
 
     Returns
     -------
     `question`, `verdict` for all methods, and `lanes`. A lane has `method`, `text`, `funnel` (the
     answers that are left at each stage), `gold` (the gold passages) and `error`.
-
-    Raises
-    ------
-    HopscopeError
-        If the question cannot be asked, or no answer and no gold passage is known.
     """
     comparison = _run_comparison(
         engine, question, methods, graph, corpus, entities, answers, gold, False, seed
@@ -296,6 +326,25 @@ def list_sources() -> list[dict[str, Any]]:
     ]
 
 
+def list_cases() -> list[dict[str, Any]]:
+    """Return the saved comparisons. Each has `id`, `question`, `methods` and `notes`."""
+    return [
+        {
+            "id": case.id,
+            "question": case.question,
+            "methods": list(case.methods),
+            "notes": case.notes,
+        }
+        for case in cases()
+    ]
+
+
+def open_case(case: str) -> dict[str, Any]:
+    """Return one saved comparison, by its id, in the form of `compare`."""
+    comparison = comparison_dict(comparison_of_case(checked_text(case, "case")))
+    return bound_reply(comparison, SERVING.max_lane_items)
+
+
 def evaluate(
     engine: Engine,
     questions: str,
@@ -303,62 +352,124 @@ def evaluate(
     sample: int = 20,
     seed: int = 0,
     language_model: bool = False,
+    cap: str = "",
+    minutes: float = SERVING.max_minutes,
+    watch: Watch = NO_WATCH,
 ) -> dict[str, Any]:
     """Evaluate methods on a sample of a question set.
 
-    The run is saved as on the page Evaluate.
+    The run is saved as on the page Evaluate. The same call continues a run that was stopped.
 
     Parameters
     ----------
     questions : name of a question set; a file is refused.
     methods : ids of methods or lines of operators.
-    sample : number of questions, 1 to `SERVING.max_sample_questions`.
+    sample : number of questions, 1 to 1,000.
     seed : seed of the sample and of all random choices.
-    language_model : True if a language model answers.
+    language_model : True if a language model answers, which may cost money.
+    cap : most that language models may cost in all: money (2.50) or tokens (200000 tokens); empty
+        for no limit.
+    minutes : most minutes that it may take, above 0 and at most 1,440.
 
     Returns
     -------
     `run` (its id), `rows` (each `method`, the number of `questions` that were scored, and the
-    `means` by metric) and `recommendation`, which is empty if the figures do not decide.
-
-    Raises
-    ------
-    HopscopeError
-        If the questions or a method cannot be used.
+    `means` by metric) and `recommendation`, which is empty if the figures do not decide. `stopped`
+    says why not all questions were asked, else it is empty.
     """
-    from core.evaluation.reports.recommendation import recommendation
     from core.evaluation.reports.summary import RunSummary
-    from core.evaluation.runs import plan as plans
     from core.evaluation.runs.evaluation_jobs import evaluate as start
-    from core.evaluation.runs.store import Store, evaluations_file
+    from core.evaluation.runs.plan import make_plan, source_of
+    from core.evaluation.runs.store import RUN_CANCELLED, Store, evaluations_file
+    from core.models.price import parse_cap
 
     checked_number(sample, "sample", 1, SERVING.max_sample_questions)
     checked_number(seed, "seed", 0, MAX_SEED)
-    checked_text(questions, "questions", MAX_NAME_LETTERS)
+    seconds = _checked_minutes(minutes) * 60
     checked_texts(methods, "methods")
-    if "/" in questions or "\\" in questions:
-        raise BadInput("Name a question set; files are evaluated by the command line.")
-    chosen = _find_methods(methods, plans.source_of(questions))
-    plan = plans.make_plan(chosen, questions, sample, engine.graph, seed=seed, model=language_model)
+    _check_set_names(checked_text(questions, "questions", MAX_NAME_LETTERS))
+    most = parse_cap(checked_text(cap, "cap", MAX_NAME_LETTERS))
+    chosen = _find_methods(methods, source_of(questions))
+    plan = make_plan(chosen, questions, sample, engine.graph, seed=seed, model=language_model)
     store = Store(evaluations_file())
-    job = _wait_for_job(start(engine, store, plan))
+    job = _follow_job(start(engine, store, plan, cap=most), watch, seconds)
     summary = RunSummary(store.run(job.number), store.rows(job.number))
-    advice = recommendation(summary)
+    # The cap ends a job with an error; the time and a person cancel it.
+    was_stopped = job.status == JOB_CANCELLED or summary.run.status == RUN_CANCELLED
+    if job.error and not was_stopped:
+        raise HopscopeError(job.error)
+    stopped = job.error or "Stopped before its end; the same call continues it."
+    return _run_dict(summary) | {"stopped": stopped if was_stopped else ""}
+
+
+def _run_dict(summary: RunSummary) -> dict[str, Any]:
+    """Return the id, the means by method and the recommendation of a run."""
+    from core.evaluation.reports.recommendation import recommendation
+
     rows = []
     for method, figures in summary.table().items():
         means = {name: value.mean for name, value in figures.items() if value.mean is not None}
         rows.append(
             {"method": method, "questions": summary.counts(method)["scored"], "means": means}
         )
-    return {
-        "run": summary.run.id,
-        "rows": rows,
-        "recommendation": "" if advice is None else " ".join((advice.headline, *advice.details)),
-    }
+    advice = recommendation(summary)
+    text = "" if advice is None else " ".join((advice.headline, *advice.details))
+    return {"run": summary.run.id, "rows": rows, "recommendation": text}
+
+
+def advise(
+    engine: Engine,
+    corpus: str,
+    language_model: bool = False,
+    minutes: float = 10.0,
+    seed: int = 0,
+    watch: Watch = NO_WATCH,
+) -> dict[str, Any]:
+    """Answer whether the documents of a corpus need a graph, by questions made from its texts.
+
+    Search without a graph is compared with four methods on graphs, which are built if they are
+    missing. It takes about ten minutes. What is done is saved, and the same call continues.
+
+    Parameters
+    ----------
+    corpus : name of the corpus.
+    language_model : True if a language model writes the questions, which may cost money; False if
+        they are made from names in the texts.
+    minutes : minutes that it is to take, 1 to 1,440.
+    seed : seed of all that is drawn.
+
+    Returns
+    -------
+    The object that `hopscope corpus advise --json` prints. `answer` has `needed` (yes, no, partly
+    or open), `headline` and the figures; `advice` has the question set and the run.
+    """
+    from core.corpus import open_corpus
+    from core.evaluation.advice.advice_state import QUESTIONS_BY_MODEL, QUESTIONS_BY_NAMES
+    from core.evaluation.advice.advisor import start_advice
+    from core.evaluation.advice.answer import answer
+    from core.evaluation.reports.summary import RunSummary
+    from core.evaluation.runs.store import Store, evaluations_file
+
+    checked_text(corpus, "corpus", MAX_NAME_LETTERS)
+    checked_number(seed, "seed", 0, MAX_SEED)
+    if _checked_minutes(minutes) < 1:
+        raise BadInput("“minutes” should be at least 1.")
+    store = Store(evaluations_file())
+    writer = QUESTIONS_BY_MODEL if language_model else QUESTIONS_BY_NAMES
+    settings = {"by": writer, "minutes": minutes, "seed": seed}
+    job = _follow_job(start_advice(engine, store, open_corpus(corpus), **settings), watch)
+    if job.result is None:
+        raise HopscopeError(job.error or "It was stopped; the same call continues it.")
+    summary = RunSummary(store.run(job.result.run), store.rows(job.result.run))
+    return {"answer": asdict(answer(summary, job.result)), "advice": asdict(job.result)}
 
 
 def build_graph(
-    engine: Engine, corpus: str, graph: str = "rkg", extractor: str = "names"
+    engine: Engine,
+    corpus: str,
+    graph: str = "rkg",
+    extractor: str = "names",
+    watch: Watch = NO_WATCH,
 ) -> dict[str, Any]:
     """Build a graph of a corpus, or open it if it is built already.
 
@@ -366,16 +477,12 @@ def build_graph(
     ----------
     corpus : name of the corpus.
     graph : a kind of graph or the id of a build.
-    extractor : the way in which entities and relations are extracted.
+    extractor : how entities and relations are extracted; llm asks a language model, which takes
+        long and may cost money.
 
     Returns
     -------
     `build` (its id), the counts `nodes`, `edges` and `chunks`, and `notes`.
-
-    Raises
-    ------
-    HopscopeError
-        If the graph cannot be built.
     """
     from core.builds import choose_build, run_build
     from core.builds.report import BuildReport
@@ -385,7 +492,7 @@ def build_graph(
         checked_text(value, field, MAX_NAME_LETTERS)
     build_spec = choose_build(graph, extractor)
     report = BuildReport()
-    built_graph = run_build(open_corpus(corpus), build_spec, engine.models, report=report)
+    built_graph = run_build(open_corpus(corpus), build_spec, engine.models, watch, report=report)
     chunks = len(built_graph.columns.chunks or ())
     return {
         "build": build_spec.id,
@@ -457,10 +564,43 @@ def _find_methods(specs: Sequence[str], source: AnswerSource) -> list[Method]:
     return [method_for_source(find_method(spec, methods), source, methods) for spec in specs]
 
 
+def _check_set_names(questions: str) -> None:
+    """Raise BadInput for a name that is no question set, such as that of a file."""
+    for name in map(str.strip, questions.split(",")):
+        if not name.startswith(RUN_PREFIX) and corpus_of_set(name) is None:
+            full_set_name(name)
+
+
+def _checked_minutes(minutes: Any) -> float:
+    """Return a number of minutes. Raises BadInput that names the field."""
+    is_number = isinstance(minutes, int | float) and not isinstance(minutes, bool)
+    if not is_number or not 0 < minutes <= SERVING.max_minutes:
+        raise BadInput(f"“minutes” should be above 0 and at most {SERVING.max_minutes:,.0f}.")
+    return minutes
+
+
+def _follow_job(job: Any, watch: Watch, seconds: float = math.inf) -> Any:
+    """Wait until a job has ended, and return it. It is stopped after `seconds`.
+
+    Its progress is reported. Raises RunCancelled if the caller cancelled, and stops the job then.
+    """
+    end = time.monotonic() + seconds
+    while not job.wait(SERVING.job_poll_seconds):
+        watch.report(job.text, job.fraction)
+        if time.monotonic() > end:
+            job.stop()
+        try:
+            watch.check()
+        except RunCancelled:
+            job.stop()
+            raise
+    watch.report(job.text, job.fraction)
+    return job
+
+
 def _wait_for_job(job: Any) -> Any:
     """Wait until a job has ended and return it. Raises HopscopeError if it failed."""
-    while not job.wait(SERVING.job_poll_seconds):
-        pass
+    _follow_job(job, NO_WATCH)
     if job.error:
         raise HopscopeError(job.error)
     return job

@@ -1,33 +1,37 @@
-"""HTTP API with a key for the calls of `core.serving.calls`, described by OpenAPI.
+"""HTTP API with a key for the calls of `core.serving.served_calls`, described by OpenAPI.
 
-The descriptions of the routes are their docstrings.
+The descriptions of the paths are the docstrings of their functions.
 """
 
 from __future__ import annotations
 
 import html
 import secrets
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from fastapi import Depends, FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, create_model
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from core import __version__
 from core.errors import BadInput, BadParameter, HopscopeError, UnknownEntity
-from core.io.input_checks import MAX_LINE_LETTERS, MAX_LIST_ITEMS
+from core.io.json_text import json_text
 from core.runtime.jobs import error_sentence
 from core.serving import calls
+from core.serving.served_calls import SERVED_CALLS, CallJobs, ServedCall, describe, run_call
 
 if TYPE_CHECKING:
     from core.engine import Engine
 
 MAX_BODY_BYTES = 1 << 20  # most bytes of a request
-BoundedName = Annotated[str, Field(max_length=MAX_LINE_LETTERS)]
-BoundedNames = Annotated[list[BoundedName], Field(max_length=MAX_LIST_ITEMS)]
+OLD_PATHS = {"compare": "/ask"}  # earlier paths of calls, which still work
+# The page of the documentation has styles of its own, and the browser loads nothing else.
+DOCS_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 BEARER_SCHEME = HTTPBearer(auto_error=False)
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER_SCHEME)]
 
@@ -36,42 +40,6 @@ class RequestBody(BaseModel):
     """The body of a request. A field that the call does not have is refused."""
 
     model_config = ConfigDict(extra="forbid")
-
-
-class QuestionRequest(RequestBody):
-    """Body of a request with a question and the graph or corpus to ask."""
-
-    question: str = Field(min_length=1, max_length=calls.SERVING.max_question_characters)
-    graph: BoundedName = ""
-    corpus: BoundedName = ""
-    entities: BoundedNames = []
-    seed: int = 0
-    items: int = Field(default=10, ge=1, le=calls.SERVING.max_lane_items)
-
-
-class CompareRequest(QuestionRequest):
-    """Body of `/ask`: a question to several methods, with known answers."""
-
-    methods: BoundedNames = []
-    answers: BoundedNames = []
-    gold: BoundedNames = []
-    language_model: bool = False
-
-
-class RetrieveRequest(QuestionRequest):
-    """Body of `/retrieve`: a question to one method."""
-
-    method: BoundedName = ""
-
-
-class EvaluateRequest(RequestBody):
-    """Body of `/evaluate`: methods and a sample of a question set."""
-
-    questions: BoundedName
-    methods: BoundedNames = Field(min_length=1)
-    sample: int = Field(default=20, ge=1, le=calls.SERVING.max_sample_questions)
-    seed: int = 0
-    language_model: bool = False
 
 
 def make_api(engine: Engine, key: str) -> FastAPI:
@@ -93,7 +61,8 @@ def make_api(engine: Engine, key: str) -> FastAPI:
     web_app = FastAPI(
         title="Hopscope",
         version=__version__,
-        description="Compare, retrieve and evaluate by methods of graph retrieval.",
+        description="Compare, retrieve, explain and evaluate by methods of graph retrieval. Send the "
+        "key of the server as “Authorization: Bearer KEY”.",
         # FastAPI's own page loads scripts from other servers; `/docs` below does not.
         docs_url=None,
         redoc_url=None,
@@ -119,43 +88,56 @@ def make_api(engine: Engine, key: str) -> FastAPI:
 
     @web_app.get("/docs", include_in_schema=False)
     def docs() -> HTMLResponse:
-        return HTMLResponse(docs_page(web_app.openapi()))
+        page = docs_page(web_app.openapi())
+        return HTMLResponse(page, headers={"Content-Security-Policy": DOCS_POLICY})
 
     @web_app.get("/health")
     def health() -> dict[str, str]:
         """Return the status and the version of the server."""
         return {"status": "ok", "version": __version__}
 
-    @web_app.post("/ask", **key_check)
-    def ask(body: CompareRequest) -> dict[str, Any]:
-        """Ask one question by several methods.
-
-        Returns the object of `hopscope ask --json`, with at most `items` paths and hits of each
-        kind.
-        """
-        return calls.compare(engine, **body.model_dump())
-
-    @web_app.post("/retrieve", **key_check)
-    def retrieve(body: RetrieveRequest) -> dict[str, Any]:
-        """Return the items that one method retrieves, best first."""
-        return calls.retrieve(engine, **body.model_dump())
-
-    @web_app.post("/evaluate", **key_check)
-    def evaluate(body: EvaluateRequest) -> dict[str, Any]:
-        """Evaluate methods on a sample of a question set. It answers once the whole run is done."""
-        return calls.evaluate(engine, **body.model_dump())
-
-    @web_app.get("/methods", **key_check)
-    def methods(words: str = "") -> list[dict[str, str]]:
-        """Return the methods whose id, title or paper contains each of these words."""
-        return calls.list_methods(words)
-
-    @web_app.get("/sources", **key_check)
-    def sources() -> list[dict[str, Any]]:
-        """Return the graphs and corpora that can be asked, with their question sets."""
-        return calls.list_sources()
-
+    jobs = CallJobs()
+    for call in SERVED_CALLS:
+        _add_call(web_app, call, partial(run_call, call, engine, jobs), key_check)
+    _add_lists(web_app, key_check)
+    web_app.get("/jobs/{job}", **key_check)(jobs.state)
+    web_app.delete("/jobs/{job}", **key_check)(jobs.cancel)
     return web_app
+
+
+def _add_call(
+    web_app: FastAPI,
+    call: ServedCall,
+    run: Callable[[dict[str, Any]], Any],
+    key_check: dict[str, Any],
+) -> None:
+    """Add the path of a call, with a body that has its fields."""
+    body_name = f"{call.name.replace('_', ' ').title().replace(' ', '')}Request"
+    body_class: Any = create_model(body_name, __base__=RequestBody, **cast(Any, call.fields))
+
+    def answer(body: Any) -> Any:
+        arguments = body.model_dump()
+        if arguments.get("wait", True):
+            return run(arguments)
+        return JSONResponse(run(arguments), 202)
+
+    answer.__annotations__ = {"body": body_class, "return": dict[str, Any]}
+    options: dict[str, Any] = {"name": call.name, "description": call.description, **key_check}
+    web_app.post(f"/{call.name}", **options)(answer)
+    if call.name in OLD_PATHS:
+        web_app.post(OLD_PATHS[call.name], include_in_schema=False, **options)(answer)
+
+
+def _add_lists(web_app: FastAPI, key_check: dict[str, Any]) -> None:
+    """Add the paths of methods, sources and saved comparisons."""
+    functions: dict[str, Callable[..., Any]] = {
+        "/methods": calls.list_methods,
+        "/sources": calls.list_sources,
+        "/cases": calls.list_cases,
+        "/cases/{case}": calls.open_case,
+    }
+    for path, function in functions.items():
+        web_app.get(path, description=describe(function), **key_check)(function)
 
 
 def _add_error_handlers(web_app: FastAPI) -> None:
@@ -205,11 +187,12 @@ def docs_page(schema: dict[str, Any]) -> str:
     for path, path_calls in schema["paths"].items():
         for verb, call in path_calls.items():
             parts.append(f"<h2><code>{verb.upper()} {html.escape(path)}</code></h2>")
-            parts.append(f"<p>{html.escape(call.get('description', ''))}</p>")
+            paragraphs = call.get("description", "").split("\n\n")
+            parts += [f"<p>{html.escape(text)}</p>" for text in paragraphs]
             parts.append(_fields_table(schema, call))
     style = (
-        "body{font:16px/1.5 sans-serif;max-width:50em;margin:2em auto}"
-        "td,th{text-align:left;padding:2px 12px 2px 0}"
+        "body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
+        "td,th{text-align:left;vertical-align:top;padding:2px 12px 2px 0}"
     )
     return (
         "<!doctype html><meta charset=utf-8><title>Hopscope</title>"
@@ -218,16 +201,20 @@ def docs_page(schema: dict[str, Any]) -> str:
 
 
 def _fields_table(schema: dict[str, Any], call: dict[str, Any]) -> str:
-    """Return the HTML table of a call's fields. Empty for a call without a body."""
-    body = call.get("requestBody")
-    if body is None:
-        return ""
-    name = body["content"]["application/json"]["schema"]["$ref"].rsplit("/", 1)[1]
-    model = schema["components"]["schemas"][name]
+    """Return the HTML table of a call's fields. Empty for a call without any."""
+    fields = {
+        field["name"]: field["schema"] | {"is_needed": field["required"]}
+        for field in call.get("parameters", ())
+    }
+    if "requestBody" in call:
+        name = call["requestBody"]["content"]["application/json"]["schema"]["$ref"]
+        model = schema["components"]["schemas"][name.rsplit("/", 1)[1]]
+        for field, details in model["properties"].items():
+            fields[field] = details | {"is_needed": field in model.get("required", ())}
     rows = []
-    for field, details in model["properties"].items():
-        default = "needed" if field in model.get("required", ()) else repr(details.get("default"))
-        rows.append(
-            f"<tr><td><code>{field}</code><td>{details.get('type', '')}<td>{html.escape(default)}"
-        )
-    return f"<table><tr><th>field<th>type<th>default{''.join(rows)}</table>"
+    for field, details in fields.items():
+        default = "needed" if details["is_needed"] else json_text(details.get("default"))
+        cells = (details.get("type", ""), default, details.get("description", ""))
+        rows.append(f"<tr><td><code>{field}</code><td>{'<td>'.join(map(html.escape, cells))}")
+    head = "<tr><th>field<th>type<th>default<th>meaning"
+    return f"<table>{head}{''.join(rows)}</table>" if rows else ""

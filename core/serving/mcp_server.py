@@ -1,36 +1,38 @@
 """Server of the Model Context Protocol.
 
-Its tools, which agents call, are the functions of `core.serving.calls`. Its resources are the saved
+Its tools, which agents call, are those of `core.serving.served_calls`. Its resources are the saved
 comparisons (cases).
 """
 
 from __future__ import annotations
 
 import asyncio
+import inspect
+import threading
 from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any
 
 from core import __version__
-from core.cases import cases, comparison_of_case
-from core.errors import HopscopeError, with_command
-from core.io.input_checks import checked_text
+from core.errors import HopscopeError, RunCancelled, with_command
 from core.io.json_text import json_text, without_nan
-from core.results import comparison_dict
 from core.runtime.jobs import error_sentence
 from core.serving import calls
+from core.serving.served_calls import SERVED_CALLS, CallJobs, ServedCall, describe, run_call
+from core.watch import Watch
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
     from core.engine import Engine
 
-CallT = TypeVar("CallT")
-SERVER_INSTRUCTIONS = """Hopscope compares methods of graph retrieval. Ask `list_sources` for what can be asked \
-and `list_methods` for methods;
-`compare` puts one question to several of them, `explain_loss` says at which step a correct answer \
-was lost, `evaluate` scores methods over a
-question set."""
+OLD_NAMES = {"explain_loss": "why_lost"}  # earlier names of tools, which still work
+SERVER_INSTRUCTIONS = """Hopscope compares methods of graph retrieval. Ask `list_sources` for what \
+can be asked and `list_methods` for methods. `compare` puts one question to several of them, and \
+with `without` asks again with something taken away. `why_lost` says at which step a correct \
+answer was lost, `evaluate` scores methods over a question set, and `advise` says whether documents \
+need a graph. The last two take minutes: with `wait` false they reply with the id of a job for \
+`get_job` and `cancel_job`."""
 
 
 def make_server(engine: Engine) -> MCPServer:
@@ -54,6 +56,7 @@ def make_server(engine: Engine) -> MCPServer:
         """A server that answers wrong or unknown arguments of a tool with one sentence."""
 
         async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+            name = OLD_NAMES.get(name, name)
             for tool in await self.list_tools():
                 unknown = set(arguments) - set(tool.input_schema["properties"])
                 if tool.name == name and unknown:
@@ -71,137 +74,104 @@ def make_server(engine: Engine) -> MCPServer:
 
     mcp_server = StrictServer("hopscope", version=__version__, instructions=SERVER_INSTRUCTIONS)
 
-    async def run_in_thread(work: Callable[[], CallT]) -> CallT:
-        """Run a call in a thread and return its plain result.
-
-        Errors become tool errors with the sentence that a person would see.
-        """
-        try:
-            return without_nan(await asyncio.to_thread(work))
-        except HopscopeError as error:
-            raise ToolError(calls.short_message(error)) from None
-        except Exception as error:
-            raise ToolError(calls.short_message(error_sentence(error))) from error
-
-    @mcp_server.tool()
-    async def compare(
-        question: str,
-        methods: list[str] | None = None,
-        graph: str = "",
-        corpus: str = "",
-        entities: list[str] | None = None,
-        answers: list[str] | None = None,
-        gold: list[str] | None = None,
-        language_model: bool = False,
-        items: int = 10,
-    ) -> dict[str, Any]:
-        """Compare up to eight methods on one question, side by side.
-
-        `methods` are ids of list_methods or lines of operators. The question goes to a `graph`
-        (default: metaqa) or to the documents of a `corpus`. `answers` or `gold` (document ids) are
-        the known correct answers. Returns for each lane the answer, paths, hits, prompt, cost, and
-        the known answers that are left at each stage.
-        """
-        arguments = (
-            question,
-            methods or (),
-            graph,
-            corpus,
-            entities or (),
-            answers or (),
-            gold or (),
-            language_model,
-        )
-        return await run_in_thread(lambda: calls.compare(engine, *arguments, items=items))
-
-    @mcp_server.tool()
-    async def retrieve(
-        question: str,
-        method: str = "",
-        graph: str = "",
-        corpus: str = "",
-        entities: list[str] | None = None,
-        items: int = 10,
-    ) -> dict[str, Any]:
-        """Return the items that one method retrieves for a question, without an answer.
-
-        The items are paths, passages, entities or relations with scores, best first.
-        """
-        return await run_in_thread(
-            lambda: calls.retrieve(engine, question, method, graph, corpus, entities or (), items)
-        )
-
-    @mcp_server.tool()
-    async def explain_loss(
-        question: str,
-        methods: list[str] | None = None,
-        graph: str = "",
-        corpus: str = "",
-        answers: list[str] | None = None,
-        gold: list[str] | None = None,
-    ) -> dict[str, Any]:
-        """Explain at which step each method lost the known answers, and why.
-
-        On documents, `gold` names the documents that hold the evidence, in place of `answers`.
-        """
-        return await run_in_thread(
-            lambda: calls.explain_loss(
-                engine, question, methods or (), graph, corpus, answers or (), gold or ()
-            )
-        )
-
-    @mcp_server.tool()
-    async def evaluate(
-        questions: str, methods: list[str], sample: int = 20, language_model: bool = False
-    ) -> dict[str, Any]:
-        """Evaluate methods on a sample of a question set of list_sources.
-
-        It takes seconds per question. The run is saved, and a later call with the same arguments
-        continues it.
-        """
-        return await run_in_thread(
-            partial(
-                calls.evaluate, engine, questions, methods, sample, language_model=language_model
-            )
-        )
-
-    @mcp_server.tool()
-    async def list_methods(words: str = "") -> list[dict[str, str]]:
-        """Return the methods whose id, title or paper contains each of these words."""
-        return await run_in_thread(lambda: calls.list_methods(words))
-
-    @mcp_server.tool()
-    async def list_sources() -> list[dict[str, Any]]:
-        """Return the graphs and corpora that can be asked, with their question sets."""
-        return await run_in_thread(calls.list_sources)
-
-    @mcp_server.tool()
-    async def build_graph(
-        corpus: str, graph: str = "rkg", extractor: str = "names"
-    ) -> dict[str, Any]:
-        """Build a graph of a corpus.
-
-        Entities are noun phrases, unless `extractor` names a language model (llm), which takes long
-        and may cost money.
-        """
-        return await run_in_thread(lambda: calls.build_graph(engine, corpus, graph, extractor))
+    jobs = CallJobs()
+    for call in SERVED_CALLS:
+        tool = _make_tool(call, partial(run_call, call, engine, jobs))
+        mcp_server.add_tool(tool, call.name, description=call.description)
+    functions: dict[str, Callable[..., Any]] = {
+        "list_methods": calls.list_methods,
+        "list_sources": calls.list_sources,
+        "get_job": jobs.state,
+        "cancel_job": jobs.cancel,
+    }
+    for name, function in functions.items():
+        mcp_server.add_tool(_in_thread(function), name, description=describe(function))
 
     @mcp_server.resource("hopscope://cases", mime_type="application/json")
     def saved_cases() -> str:
         """Return the saved comparisons: id, question, methods and notes."""
-        rows = []
-        for case in cases():
-            row = {"id": case.id, "question": case.question}
-            rows.append(row | {"methods": list(case.methods), "notes": case.notes})
-        return json_text(rows)
+        return json_text(calls.list_cases())
 
     @mcp_server.resource("hopscope://cases/{case}", mime_type="application/json")
     def saved_case(case: str) -> str:
         """Return one saved comparison in the form of `compare`."""
         try:
-            comparison = comparison_dict(comparison_of_case(checked_text(case, "case")))
+            return json_text(calls.open_case(case))
         except HopscopeError as error:
             raise ResourceError(calls.short_message(error)) from None
-        return json_text(calls.bound_reply(comparison, calls.SERVING.max_lane_items))
 
     return mcp_server
+
+
+def _make_tool(call: ServedCall, run: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the tool of a call, with a parameter for each field.
+
+    It reports its progress to the client, and stops a long call if the client cancels.
+    """
+    from mcp.server.mcpserver import Context
+
+    async def answer(context: Any, **arguments: Any) -> Any:
+        cancelled = threading.Event()
+        watch = _client_watch(context, cancelled)
+        try:
+            return await _run_in_thread(partial(run, arguments, watch))
+        finally:
+            cancelled.set()
+
+    kind = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter("context", kind, annotation=Context)]
+    for name, (hint, default) in call.fields.items():
+        value = inspect.Parameter.empty if default is ... else default
+        parameters.append(inspect.Parameter(name, kind, default=value, annotation=hint))
+    signature = inspect.Signature(parameters, return_annotation=dict[str, Any])
+    answer.__name__ = call.name
+    vars(answer)["__signature__"] = signature
+    answer.__annotations__ = {"context": Context}
+    return answer
+
+
+def _in_thread(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a tool that runs a function in a thread."""
+
+    @wraps(function)
+    async def answer(**arguments: Any) -> Any:
+        return await _run_in_thread(partial(function, **arguments))
+
+    return answer
+
+
+async def _run_in_thread(work: Callable[[], Any]) -> Any:
+    """Run a call in a thread and return its plain result.
+
+    Errors become tool errors with the sentence that a person would see.
+    """
+    from mcp.server.mcpserver.exceptions import ToolError
+
+    try:
+        return without_nan(await asyncio.to_thread(work))
+    except HopscopeError as error:
+        raise ToolError(calls.short_message(error)) from None
+    except Exception as error:
+        raise ToolError(calls.short_message(error_sentence(error))) from error
+
+
+def _client_watch(context: Any, cancelled: threading.Event) -> Watch:
+    """Return the watch of a call, which sends its progress to the client.
+
+    The protocol wants a growing number, so a report without a larger fraction is not sent.
+    """
+    loop = asyncio.get_running_loop()
+    last_fraction = -1.0
+
+    def check() -> None:
+        if cancelled.is_set():
+            raise RunCancelled()
+
+    def report(text: str, fraction: float | None = None) -> None:
+        nonlocal last_fraction
+        if fraction is not None and fraction > last_fraction and not cancelled.is_set():
+            last_fraction = fraction
+            progress = context.report_progress(fraction, 1.0, text)
+            asyncio.run_coroutine_threadsafe(progress, loop)
+
+    return Watch(check, report)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from functools import wraps
+
 import pytest
 
 from core.engine import Engine
@@ -12,6 +16,7 @@ pytest.importorskip("fastapi", reason="fastapi is not installed")
 from fastapi.testclient import TestClient
 
 from core.serving.http_api import MAX_BODY_BYTES, make_api
+from core.serving.served_calls import SERVED_CALLS
 
 NEAR = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
 ASKED = {
@@ -48,11 +53,17 @@ def test_only_health_needs_no_key(client):
 
 
 def test_api_answers_like_the_calls(client):
-    found, asked = client.post("/ask", json=ASKED).json(), calls.compare(client.engine, **ASKED)
-    assert (
-        found["verdict"] == asked["verdict"]
-        and found["lanes"][0]["paths"] == asked["lanes"][0]["paths"]
-    )
+    asked = calls.compare(client.engine, **ASKED)
+    for path in ("/compare", "/ask"):
+        found = client.post(path, json=ASKED).json()
+        assert (
+            found["verdict"] == asked["verdict"]
+            and found["lanes"][0]["paths"] == asked["lanes"][0]["paths"]
+        )
+    without = client.post("/compare", json={**ASKED, "without": ["Christopher Nolan"]}).json()
+    assert without["without"]["lanes"][0]["lost"] == ["Christopher Nolan"]
+    lost = client.post("/why_lost", json={name: ASKED[name] for name in ("question", "answers")})
+    assert lost.json()["lanes"][0]["funnel"]["graph"] == ["Christopher Nolan"]
     assert client.post("/retrieve", json={"question": ASKED["question"], "method": NEAR}).json()[
         "items"
     ]
@@ -125,7 +136,8 @@ def test_every_other_refusal_has_the_same_form(client):
 
 
 def test_unexpected_error_is_readable_too(monkeypatch):
-    def broken(*_, **__):
+    @wraps(calls.list_sources)
+    def broken():
         raise RuntimeError("loops")
 
     monkeypatch.setattr(calls, "list_sources", broken)
@@ -143,13 +155,88 @@ def test_documentation_page_loads_nothing_external(client):
 
 def test_api_has_an_openapi_description(client):
     paths = client.get("/openapi.json").json()["paths"]
-    assert set(paths) == {"/health", "/ask", "/retrieve", "/evaluate", "/methods", "/sources"}
+    assert set(paths) == {
+        "/health",
+        *(f"/{call.name}" for call in SERVED_CALLS),
+        *("/methods", "/sources", "/cases", "/cases/{case}", "/jobs/{job}"),
+    }
     assert all(
-        "security" in call
+        "security" in call and call["description"]
         for path, calls_ in paths.items()
         if path != "/health"
         for call in calls_.values()
     )
+
+
+def test_every_field_of_every_call_is_described(client):
+    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+    bodies = {name: schema for name, schema in schemas.items() if name.endswith("Request")}
+    assert len(bodies) == len(SERVED_CALLS)
+    for schema in bodies.values():
+        assert all(field["description"] for field in schema["properties"].values())
+
+
+def ended_state(client, job: str) -> dict:
+    for _ in range(1_000):
+        state = client.get(f"/jobs/{job}").json()
+        if state["status"] not in ("waiting", "running"):
+            return state
+        time.sleep(0.05)
+    raise AssertionError(state)
+
+
+def test_long_call_is_a_job_that_is_polled(client):
+    asked = {"questions": "metaqa-1hop-dev", "methods": [NEAR], "sample": 2}
+    started = client.post("/evaluate", json={**asked, "wait": False})
+    assert started.status_code == 202
+    state = ended_state(client, started.json()["job"])
+    assert (state["status"], state["error"]) == ("done", None)
+    assert state["result"]["rows"] == client.post("/evaluate", json=asked).json()["rows"]
+
+
+def test_job_is_cancelled_and_known_by_its_id_alone(client):
+    asked = {"questions": "metaqa-1hop-dev", "methods": [NEAR], "sample": 1_000, "seed": 3}
+    started = client.post("/evaluate", json={**asked, "wait": False}).json()
+    assert client.delete(f"/jobs/{started['job']}").status_code == 200
+    state = ended_state(client, started["job"])
+    assert (state["status"], state["result"]) == ("cancelled", None)
+    for other in ("evaluation-1", "nothing"):
+        assert client.get(f"/jobs/{other}").status_code == 400
+        assert "“job”" in client.delete(f"/jobs/{other}").json()["error"]
+
+
+def test_failed_job_has_the_sentence_of_the_call(client):
+    started = client.post("/advise", json={"corpus": "nowhere", "wait": False}).json()
+    state = ended_state(client, started["job"])
+    assert state["status"] == "failed" and "“nowhere”" in state["error"]
+
+
+def test_jobs_are_limited(client, monkeypatch):
+    released = threading.Event()
+    monkeypatch.setattr(calls, "build_graph", waiting(released))
+    made = make_api(client.engine, "the key")
+    with TestClient(made, headers={"Authorization": "Bearer the key"}) as opened:
+        asked = {"corpus": "hotpotqa", "wait": False}
+        count = calls.SERVING.max_open_jobs
+        started = [opened.post("/build_graph", json=asked) for _ in range(count)]
+        refused = opened.post("/build_graph", json=asked)
+        released.set()
+        for reply in started:
+            assert ended_state(opened, reply.json()["job"])["status"] == "done"
+        assert opened.post("/build_graph", json=asked).status_code == 202
+    assert [reply.status_code for reply in started] == [202] * count
+    assert refused.status_code == 503 and "“wait”" in refused.json()["error"]
+
+
+def waiting(released: threading.Event):
+    """A function in the place of `build_graph` that waits for the event."""
+    real = calls.build_graph
+
+    @wraps(real)
+    def wait(engine, **_):
+        return {"done": released.wait(60)}
+
+    return wait
 
 
 def test_nan_becomes_null(client, monkeypatch):

@@ -11,6 +11,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from functools import wraps
 
 import pytest
 
@@ -23,19 +24,16 @@ from core.runtime.server_process import free_port
 pytest.importorskip("mcp", reason="mcp is not installed")
 from mcp import Client, MCPError, StdioServerParameters
 
+from core.serving import calls
 from core.serving.mcp_server import make_server
+from core.serving.served_calls import SERVED_CALLS
 from tests.core.models.chat_server import serving, stream
 
 NEAR = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
 ASKED = {"question": "who directed Inception", "method": NEAR, "items": 1}
 TOOLS = {
-    "compare",
-    "retrieve",
-    "explain_loss",
-    "evaluate",
-    "list_methods",
-    "list_sources",
-    "build_graph",
+    *(call.name for call in SERVED_CALLS),
+    *("list_methods", "list_sources", "get_job", "cancel_job"),
 }
 
 
@@ -185,11 +183,100 @@ def test_server_runs_over_http():
         process.wait(20)
 
 
-def test_nan_becomes_null(monkeypatch):
-    from core.serving import calls
+def test_tools_have_the_fields_of_the_requests_over_http():
+    pytest.importorskip("fastapi", reason="fastapi is not installed")
+    from core.serving.http_api import make_api
 
+    async def listed(client):
+        return {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
+
+    engine = Engine(NoModels())
+    tools = told(make_server(engine), listed)
+    api = make_api(engine, "the key").openapi()
+    for call in SERVED_CALLS:
+        content = api["paths"][f"/{call.name}"]["post"]["requestBody"]["content"]
+        name = content["application/json"]["schema"]["$ref"].rsplit("/", 1)[1]
+        body, tool = api["components"]["schemas"][name], tools[call.name]
+        assert tool["properties"] == body["properties"]
+        assert tool.get("required") == body.get("required")
+        assert all(field["description"] for field in tool["properties"].values())
+
+
+def test_earlier_name_of_a_tool_still_works():
+    asked = {"question": ASKED["question"], "methods": [NEAR], "answers": ["Christopher Nolan"]}
+
+    async def lost(client):
+        return [
+            (await client.call_tool(name, asked)).structured_content
+            for name in ("why_lost", "explain_loss")
+        ]
+
+    now, before = told(make_server(Engine(NoModels())), lost)
+    assert now == before and now["lanes"][0]["funnel"]["paths"] == ["Christopher Nolan"]
+
+
+EVALUATED = {"questions": "metaqa-1hop-dev", "methods": [NEAR]}
+
+
+def test_long_call_tells_its_progress():
+    progress = []
+
+    async def told_progress(fraction, total, message):
+        progress.append((fraction, total, message))
+
+    async def evaluated(client):
+        asked = {**EVALUATED, "sample": 30, "seed": 11}
+        return await client.call_tool("evaluate", asked, progress_callback=told_progress)
+
+    found = told(make_server(Engine(NoModels())), evaluated)
+    assert found.structured_content["rows"][0]["questions"] == 30
+    fractions = [fraction for fraction, _, _ in progress]
+    assert fractions and fractions == sorted(set(fractions)) and fractions[-1] <= 1
+    assert all(total == 1 and message for _, total, message in progress)
+
+
+def test_call_that_the_client_cancels_is_stopped():
+    engine = Engine(NoModels())
+
+    async def cancelled(client):
+        begun = asyncio.Event()
+
+        async def begin(*_):
+            begun.set()
+
+        asked = {**EVALUATED, "sample": 1_000, "seed": 12}
+        calling = asyncio.create_task(client.call_tool("evaluate", asked, progress_callback=begin))
+        await begun.wait()
+        calling.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await calling
+        (job,) = engine.evaluations.with_key_prefix("evaluation-")
+        return await asyncio.to_thread(job.wait, 60), job.status
+
+    assert told(make_server(engine), cancelled) == (True, "cancelled")
+
+
+def test_long_call_is_a_job_over_the_protocol_too():
+    async def job_states(client):
+        async def state(tool, asked):
+            return (await client.call_tool(tool, asked)).structured_content
+
+        started = await state("evaluate", {**EVALUATED, "sample": 2, "wait": False})
+        job = {"job": started["job"]}
+        while (now := await state("get_job", job))["status"] in ("waiting", "running"):
+            await asyncio.sleep(0.05)
+        refused = await client.call_tool("cancel_job", {"job": "other"})
+        return now, await state("cancel_job", job), refused
+
+    now, after, refused = told(make_server(Engine(NoModels())), job_states)
+    assert now["status"] == after["status"] == "done" and now["result"]["rows"]
+    assert refused.is_error and "“job”" in refused.content[0].text
+
+
+def test_nan_becomes_null(monkeypatch):
     odd = {"items": [{"score": float("nan")}], "cost": float("inf")}
-    monkeypatch.setattr(calls, "retrieve", lambda *_: odd)
+    real = calls.retrieve
+    monkeypatch.setattr(calls, "retrieve", wraps(real)(lambda *_, **__: odd))
 
     async def asked(client):
         return await client.call_tool("retrieve", ASKED)
