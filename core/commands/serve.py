@@ -6,6 +6,7 @@ import os
 import secrets
 import sys
 
+from core.commands.receiver import add_receiver_options, start_receiver
 from core.commands.run import browser_host
 from core.commands.terminal import EXIT_OK, port_number
 from core.errors import HopscopeError
@@ -33,6 +34,7 @@ def add_command(subparsers) -> None:
         default="127.0.0.1",
         help="address to listen on (default: 127.0.0.1, this computer alone)",
     )
+    add_receiver_options(serve)
     serve.set_defaults(run=run)
 
 
@@ -51,6 +53,8 @@ def run(options) -> int:
     web_app = make_api(options.engine(), key)
     if not os.environ.get(KEY_VARIABLE):
         print(f"hopscope: the key is {key}", file=sys.stderr)
+    if options.otlp:
+        start_receiver(options, key)
     print(f"http://{browser_host(options.host)}:{options.port}/docs", flush=True)
     uvicorn.run(web_app, host=options.host, port=options.port, log_level="warning")
     return EXIT_OK

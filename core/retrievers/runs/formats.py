@@ -235,7 +235,7 @@ FORMATS: dict[str, RunFormat] = {
         "instrumentation (0.1.72) as "
         "OTLP/JSON, or by the exporter to the console",
         "a row a trace: the root's input and output, the documents of the last retriever or "
-        "re-ranker",
+        "re-ranker, the last prompt",
         "tokens, costs, tools, embeddings",
         is_openinference,
         read_openinference,

@@ -10,10 +10,11 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from sqlite3 import Connection
 
 from core.corpus.quotations import single_line
 from core.errors import BadInput, BadParameter, StoreError, shorten, suggest_name
@@ -44,6 +45,8 @@ SAVED_RUNS_SCHEMA = Schema(
 )
 RUN_OWNED_KIND = "finished run"  # kind of thing in the records of owners
 MAX_RUN_NAME_CHARACTERS = 40
+MAX_RECEIVED_TRACES = 2_000  # the last ones of a running retriever
+MAX_RECEIVED_RUNS = 50  # running retrievers whose answers are saved
 UNFIT_RUN_NAME_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -69,6 +72,8 @@ class FileRun:
     notes: tuple[str, ...] = ()
     with_paths: int = 0
     judged: bool = False  # True if a file of qrels says which documents are relevant
+    # The `service.name` of a running retriever that sends its traces; empty for a file.
+    service: str = ""
 
     @property
     def source(self) -> AnswerSource:
@@ -164,7 +169,7 @@ def save_run_file(
     run_rows = _with_gold(parsed_run.rows, _relevant(qrels, source)) if qrels else parsed_run.rows
     rows, n_known = _match_rows(run_rows, _known_questions(source))
     rows_with_results = [row for row in rows if row.has_results]
-    name = _free_name(path.name)
+    name = _free_name(path.name.split(".")[0], runs_by_name())
     notes = [*parsed_run.notes, *_unknown_notes(rows_with_results, n_known, source)]
     if qrels:
         notes += _judgement_notes(rows, source)
@@ -186,6 +191,76 @@ def save_run_file(
     )
     _save(file_run, rows)
     return file_run
+
+
+def record_row(
+    service: str, source: AnswerSource, row: RunRow, known_texts: Collection[str]
+) -> FileRun | None:
+    """Save an answer of a running retriever, and return its run. None if it was saved before.
+
+    It replaces the earlier answer to its question, and the row with its id. Raises BadInput for one
+    retriever too many, StoreError.
+
+    Parameters
+    ----------
+    service : the `service.name` of the retriever.
+    source : the corpus that it searches.
+    row : the answer, with the id of its trace.
+    known_texts : the questions of the source, as `known_texts` returns them.
+    """
+    text, packed_row = _comparable_text(row.question), _pack_row(row)
+    with _file().open_for_writing() as database:
+        run = _run_of_service(database, service, source)
+        is_new = not run.digest
+        rows = database.execute(
+            "SELECT ifnull(max(place), -1) + 1 FROM rows WHERE run = ?", (run.name,)
+        )
+        place = rows.fetchone()[0]
+        condition = "run = ? AND (id = ? OR text = ? OR place <= ?)"
+        values = (run.name, row.id, text, place - MAX_RECEIVED_TRACES)
+        removed = database.execute(f"SELECT row FROM rows WHERE {condition}", values).fetchall()
+        if removed == [(packed_row,)]:
+            return None
+        database.execute(f"DELETE FROM rows WHERE {condition}", values)
+        run = _count_row(run, row, 1, known_texts)
+        for (data,) in removed:
+            run = _count_row(run, _unpack_row(data), -1, known_texts)
+        digest = hashlib.sha256(run.digest.encode() + packed_row).hexdigest()
+        run = replace(run, digest=digest)
+        _insert(database, run, [row], place)
+    if is_new:
+        record_owner(RUN_OWNED_KIND, run.name)
+    return run
+
+
+def _run_of_service(database: Connection, service: str, source: AnswerSource) -> FileRun:
+    """Return the run of a running retriever on a source: the saved one, else an empty one."""
+    runs = _parse_runs(database.execute("SELECT name, about FROM runs"))
+    received = [run for run in runs.values() if run.service]
+    for run in received:
+        if (run.service, run.source_kind, run.source_name) == (service, source.kind, source.name):
+            return run
+    if len(received) >= MAX_RECEIVED_RUNS:
+        raise BadInput(f"answers of more than {MAX_RECEIVED_RUNS} retrievers")
+    name = _free_name(service, runs)
+    about = (name, service, "received", "openinference", "", source.kind, source.name, 0, 0, 0, 0)
+    return FileRun(*about, service=service)
+
+
+def _count_row(run: FileRun, row: RunRow, sign: int, known_texts: Collection[str]) -> FileRun:
+    """Return a run with the counts after a row was added (1) or removed (-1)."""
+    return replace(
+        run,
+        questions=run.questions + sign,
+        with_documents=run.with_documents + sign * bool(row.documents),
+        with_answers=run.with_answers + sign * (row.answer is not None),
+        known=run.known + sign * (_comparable_text(row.question) in known_texts),
+    )
+
+
+def known_texts(source: AnswerSource) -> frozenset[str]:
+    """Return the comparable texts of the questions in all sets of a source."""
+    return frozenset(_comparable_text(question.text) for question in _known_questions(source))
 
 
 def _saved_run(digest: str, source: AnswerSource) -> FileRun | None:
@@ -225,8 +300,8 @@ def runs_by_name() -> dict[str, FileRun]:
         return {}
     # recent changes may be only in SQLite's write-ahead log
     log = file.with_name(f"{file.name}-wal")
-    log_mtime = log.stat().st_mtime_ns if log.exists() else 0
-    return dict(_read_runs(file, state.st_mtime_ns, state.st_size, log_mtime))
+    log_state = (log.stat().st_mtime_ns, log.stat().st_size) if log.exists() else (0, 0)
+    return dict(_read_runs(file, state.st_mtime_ns, state.st_size, log_state))
 
 
 def find_run(name: str) -> FileRun:
@@ -262,26 +337,45 @@ def _file() -> RowFile:
 
 
 @lru_cache(maxsize=4)
-def _read_runs(file: Path, mtime: int, size: int, log_mtime: int) -> dict[str, FileRun]:
-    """Return the runs in a file. Its times (in ns) and size (in bytes) are keys of the cache."""
+def _read_runs(file: Path, mtime: int, size: int, log_state: tuple[int, int]) -> dict[str, FileRun]:
+    """Return the runs in a file.
+
+    The times (in ns) and sizes (in bytes) of the file and its log are keys of the cache.
+    """
     rows = RowFile(file, SAVED_RUNS_SCHEMA).query("SELECT name, about FROM runs ORDER BY rowid")
+    return _parse_runs(rows)
+
+
+def _parse_runs(rows: Iterable[tuple[str, str]]) -> dict[str, FileRun]:
+    """Return the runs of rows of a name and a description in JSON. Raises StoreError."""
     try:
         return {name: from_plain(FileRun, json.loads(about)) for name, about in rows}
     except (ValueError, KeyError, TypeError) as error:
         raise StoreError(
-            f"The finished runs in {file} are damaged ({error}); move the file away to start anew."
+            f"The finished runs in {_file().file} are damaged ({error}); move the file away to "
+            "start anew."
         ) from None
 
 
 def _save(run: FileRun, rows: Sequence[RunRow]) -> None:
     with _file().open_for_writing() as database:
-        database.execute("INSERT INTO runs VALUES (?, ?)", (run.name, json.dumps(to_plain(run))))
-        packed_rows = (
-            (run.name, index, row.id, _comparable_text(row.question), _pack_row(row))
-            for index, row in enumerate(rows)
-        )
-        database.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", packed_rows)
+        _insert(database, run, rows)
     record_owner(RUN_OWNED_KIND, run.name)
+
+
+def _insert(
+    database: Connection, run: FileRun, rows: Iterable[RunRow], first_place: int = 0
+) -> None:
+    """Write a run and some of its rows. A run of its name is replaced, its rows remain."""
+    database.execute(
+        "INSERT INTO runs VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET about = excluded.about",
+        (run.name, json.dumps(to_plain(run))),
+    )
+    packed_rows = (
+        (run.name, place, row.id, _comparable_text(row.question), _pack_row(row))
+        for place, row in enumerate(rows, first_place)
+    )
+    database.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", packed_rows)
 
 
 @lru_cache(maxsize=512)
@@ -423,10 +517,9 @@ def _unknown_notes(rows: Sequence[RunRow], n_known: int, source: AnswerSource) -
     return sentences
 
 
-def _free_name(file: str) -> str:
-    """Return an unused name for a run, made of the name of its file."""
-    used_names = runs_by_name()
-    fit_name = UNFIT_RUN_NAME_CHARACTERS.sub("-", file.split(".")[0]).strip("-.")
+def _free_name(title: str, used_names: Collection[str]) -> str:
+    """Return an unused name for a run, made of the name of its file or its retriever."""
+    fit_name = UNFIT_RUN_NAME_CHARACTERS.sub("-", title).strip("-.")
     stem = fit_name[:MAX_RUN_NAME_CHARACTERS] or "run"
     name, number = stem, 1
     while name in used_names:

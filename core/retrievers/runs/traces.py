@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -24,12 +25,23 @@ KIND = "openinference.span.kind"  # attribute with the kind of a span
 # Attributes of OpenInference; of a span with both, the second one is used.
 DOCUMENT_LIST_KEYS = ("retrieval.documents", "reranker.output_documents")
 RETRIEVAL_SPAN_KINDS = ("RETRIEVER", "RERANKER")
+CALLER_SPAN_KINDS = ("CHAIN", "AGENT")  # they call the others, so their input is the question
+SPAN_KIND_NAMES = frozenset(
+    "AGENT CHAIN DECISION EMBEDDING EVALUATOR GUARDRAIL LLM PROMPT RERANKER RETRIEVER TOOL "
+    "UNKNOWN".split()
+)
+# Attributes with the texts of a prompt: messages, messages of several contents, completions.
+PROMPT_KEY = re.compile(
+    r"llm\.(input_messages\.\d+\.message\.content(s\.\d+\.message_content\.text)?"
+    r"|prompts\.\d+\.prompt\.text)"
+)
+MAX_INDEX_DIGITS = 6  # of a document's index in the name of an attribute
 # keys of a value in OTLP/JSON, by its type
 OTLP_VALUE_KEYS = ("stringValue", "intValue", "doubleValue", "boolValue")
 
 
-@dataclass
-class _Span:
+@dataclass(frozen=True)
+class Span:
     """A span of OpenInference, or an observation of Langfuse."""
 
     trace: str  # id of the trace
@@ -40,6 +52,9 @@ class _Span:
     documents: tuple[ReplyDocument, ...] = ()
     start_time: str = ""
     is_reply: bool = False  # True if it holds a language model's reply
+    prompt: str = ""  # what the language model was shown
+    id: str = ""
+    service: str = ""  # the `service.name` of its program
 
 
 def is_openinference(row: Mapping[str, Any]) -> bool:
@@ -67,10 +82,21 @@ def is_langfuse(row: Mapping[str, Any]) -> bool:
 def read_openinference(rows: Iterable[Mapping[str, Any]]) -> Iterator[RunRow]:
     """Yield a row for each trace of OpenInference.
 
-    It has the question and the answer of the root span, and the documents of the last retrieval or
-    re-ranking.
+    It has the question and the answer of the root span, the documents of the last retrieval or
+    re-ranking, and the last prompt.
     """
     return _by_trace(chain.from_iterable(map(_spans, rows)))
+
+
+def otlp_spans(request: Mapping[str, Any]) -> Iterator[Span]:
+    """Yield the spans of an OTLP request."""
+    for resource in _objects(request, "resourceSpans", "resource_spans"):
+        fields = resource.get("resource")
+        attributes = _attributes(fields) if isinstance(fields, Mapping) else {}
+        service = text_in(attributes.get("service.name"))
+        for scope in _objects(resource, "scopeSpans", "scope_spans"):
+            for span in _objects(scope, "spans"):
+                yield replace(read_span(span), service=service)
 
 
 def read_langfuse(rows: Iterable[Mapping[str, Any]]) -> Iterator[RunRow]:
@@ -82,16 +108,16 @@ def read_langfuse(rows: Iterable[Mapping[str, Any]]) -> Iterator[RunRow]:
     return _by_trace(chain.from_iterable(map(_observations, rows)))
 
 
-def _by_trace(spans: Iterable[_Span]) -> Iterator[RunRow]:
+def _by_trace(spans: Iterable[Span]) -> Iterator[RunRow]:
     """Yield the row of each trace, made of all its spans."""
-    spans_by_trace: dict[str, list[_Span]] = {}
+    spans_by_trace: dict[str, list[Span]] = {}
     for span in spans:
         spans_by_trace.setdefault(span.trace, []).append(span)
     for trace_spans in spans_by_trace.values():
-        yield _row(trace_spans)
+        yield row_of_spans(trace_spans)
 
 
-def _row(spans: list[_Span]) -> RunRow:
+def row_of_spans(spans: Iterable[Span]) -> RunRow:
     """Return the row of a trace."""
     ordered = sorted(spans, key=lambda span: span.start_time)
     root = next((span for span in ordered if span.is_root and span.question), None)
@@ -99,11 +125,12 @@ def _row(spans: list[_Span]) -> RunRow:
     return RunRow(
         question=asking_span.question if asking_span else "",
         documents=_last_documents(ordered),
-        answer=_root_answer(root) or _last_reply(ordered) or None,
+        answer=_root_answer(asking_span) or _last_reply(ordered) or None,
+        prompt=next((span.prompt for span in reversed(ordered) if span.prompt), None),
     )
 
 
-def _last_documents(spans: Sequence[_Span]) -> tuple[ReplyDocument, ...]:
+def _last_documents(spans: Sequence[Span]) -> tuple[ReplyDocument, ...]:
     """Return the documents of the last re-ranking, else of the last retrieval."""
     retrievals = [span for span in spans if span.documents]
     rerankings = [span for span in retrievals if span.kind == "RERANKER"]
@@ -111,27 +138,28 @@ def _last_documents(spans: Sequence[_Span]) -> tuple[ReplyDocument, ...]:
     return result_spans[-1].documents if result_spans else ()
 
 
-def _root_answer(root: _Span | None) -> str:
-    """Return the output of the root span.
+def _root_answer(span: Span | None) -> str:
+    """Return the output of the span that has the question.
 
-    The result is empty for a retrieval, whose output are documents.
+    The result is empty for a retrieval, whose output are documents. Below a span of another kind,
+    as a web server's, only a chain or an agent has the answer.
     """
-    return root.answer if root is not None and root.kind not in RETRIEVAL_SPAN_KINDS else ""
+    if span is None or span.kind in RETRIEVAL_SPAN_KINDS:
+        return ""
+    return span.answer if span.is_root or span.kind in CALLER_SPAN_KINDS else ""
 
 
-def _last_reply(spans: Sequence[_Span]) -> str:
+def _last_reply(spans: Sequence[Span]) -> str:
     """Return the last reply of a language model; empty if there is none."""
     replies = [span.answer for span in spans if span.is_reply and span.answer]
     return replies[-1] if replies else ""
 
 
-def _spans(row: Mapping[str, Any]) -> Iterator[_Span]:
+def _spans(row: Mapping[str, Any]) -> Iterator[Span]:
     """Yield the spans in an object: those of an OTLP export, or the object itself."""
-    for resource in _objects(row, "resourceSpans", "resource_spans"):
-        for scope in _objects(resource, "scopeSpans", "scope_spans"):
-            yield from map(_span, _objects(scope, "spans"))
+    yield from otlp_spans(row)
     if "resourceSpans" not in row and "resource_spans" not in row:
-        yield _span(row)
+        yield read_span(row)
 
 
 def _objects(row: Mapping[str, Any], *keys: str) -> list[Mapping[str, Any]]:
@@ -143,35 +171,40 @@ def _objects(row: Mapping[str, Any], *keys: str) -> list[Mapping[str, Any]]:
     return [item for item in items if isinstance(item, Mapping)]
 
 
-def _span(row: Mapping[str, Any]) -> _Span:
+def read_span(row: Mapping[str, Any]) -> Span:
     """Return the span of an object.
 
     The object is as OTLP, Phoenix or the console exporter writes it.
     """
     context_field = row.get("context")
     context: Mapping[str, Any] = context_field if isinstance(context_field, Mapping) else {}
-    trace = text_in(
-        row.get("traceId")
-        or row.get("trace_id")
-        or context.get("trace_id")
-        or row.get("context.trace_id")
-    )
-    parent = row.get("parentSpanId") or row.get("parent_span_id") or row.get("parent_id")
+    trace = _first_value(row, "traceId", "trace_id", "context.trace_id") or context.get("trace_id")
+    id = text_in(_first_value(row, "spanId", "span_id"))
     attributes = dict(flat_leaves(_attributes(row)))
     kind = text_in(attributes.get(KIND) or row.get("span_kind")).upper()
-    start_time = text_in(
-        row.get("startTimeUnixNano") or row.get("start_time") or row.get("startTime")
-    )
-    return _Span(
-        trace=trace or text_in(row.get("spanId")) or "one",
+    return Span(
+        trace=text_in(trace) or id or "one",
         kind=kind,
-        is_root=not parent,
+        is_root=not _first_value(row, "parentSpanId", "parent_span_id", "parent_id"),
         question=text_in(attributes.get("input.value"), INPUT_TEXT_KEYS),
         answer=text_in(attributes.get("output.value"), OUTPUT_TEXT_KEYS),
         documents=_span_documents(attributes),
-        start_time=start_time,
+        start_time=text_in(_first_value(row, "startTimeUnixNano", "start_time", "startTime")),
         is_reply=kind == "LLM",
+        prompt=_prompt(attributes) if kind == "LLM" else "",
+        id=id,
     )
+
+
+def _first_value(row: Mapping[str, Any], *keys: str) -> Any:
+    """Return the first value under some keys that is not empty; None if there is none."""
+    return next((row[key] for key in keys if row.get(key)), None)
+
+
+def _prompt(attributes: Mapping[str, Any]) -> str:
+    """Return the texts of a language model's messages, else its input, unless that is JSON."""
+    texts = [text_in(value) for key, value in attributes.items() if PROMPT_KEY.fullmatch(key)]
+    return "\n\n".join(texts) or text_in(attributes.get("input.value"), ("content",))
 
 
 def _attributes(row: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -213,20 +246,20 @@ def _span_documents(attributes: Mapping[str, Any]) -> tuple[ReplyDocument, ...]:
         for key, value in attributes.items():
             suffix = key.removeprefix(f"{name}.")
             index, _, part = suffix.partition(".")
-            if suffix != key and index.isdecimal():
+            if suffix != key and index.isdecimal() and len(index) <= MAX_INDEX_DIGITS:
                 documents.setdefault(int(index), {})[part.removeprefix("document.")] = value
         if documents:
             return documents_in([documents[rank] for rank in sorted(documents)])
     return ()
 
 
-def _observations(row: Mapping[str, Any]) -> Iterator[_Span]:
+def _observations(row: Mapping[str, Any]) -> Iterator[Span]:
     """Yield the spans of a Langfuse object: a trace with observations, or one of them alone."""
     trace = row["trace"] if isinstance(row.get("trace"), Mapping) else row
     observations = row.get("observations")
     if isinstance(observations, list):
         id = text_in(trace.get("id")) or "one"
-        yield _Span(
+        yield Span(
             trace=id,
             kind="TRACE",
             is_root=True,
@@ -243,7 +276,7 @@ def _observations(row: Mapping[str, Any]) -> Iterator[_Span]:
     yield _observation(row, text_in(row.get("id" if is_trace else "traceId")), is_root)
 
 
-def _observation(row: Mapping[str, Any], trace: str, is_root: bool) -> _Span:
+def _observation(row: Mapping[str, Any], trace: str, is_root: bool) -> Span:
     """Return the span of an observation.
 
     Many programs record retrievals as plain spans, so a name with "retriev", "rerank" or "search"
@@ -264,7 +297,7 @@ def _observation(row: Mapping[str, Any], trace: str, is_root: bool) -> _Span:
     lists = [value for value in values if isinstance(value, list)]
     documents = documents_in(lists[0]) if is_retrieval and lists else ()
     answer = "" if documents else text_in(output, OUTPUT_TEXT_KEYS)
-    return _Span(
+    return Span(
         trace=trace,
         kind=kind,
         is_root=is_root,
