@@ -20,7 +20,7 @@ from core.operators.text import parse_line
 from core.sources import GraphSource
 from core.types import Question
 from pages.parts.cases.site import find_cases, site_files, write_site
-from tests.films import Written
+from tests.films import Table, Written
 from tests.pages.board.test_board import Watch
 
 SIZES = {"wide": (1280, 720), "narrow": (390, 844)}
@@ -32,8 +32,8 @@ HOSTILE = (
     "' onmouseover='alert(4)",
 )
 LINES = (
-    "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(model='bm25', keep=9) >> Answer()",
-    "EgoNetwork(hops=2) >> BeamSearch(model='bm25', rank='bm25', width=3, hops=2) >> Answer()",
+    "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=9) >> Answer()",
+    "EgoNetwork(hops=2) >> BeamSearch(width=3, hops=2) >> Answer()",
 )
 
 
@@ -178,7 +178,7 @@ def hostile(tmp_path, monkeypatch):
     triples = [("One", f"is {name}", name) for name in HOSTILE]
     triples += [(name, "has", f"{name} too") for name in HOSTILE]
     graph = build(triples, tmp_path / "graph", name=HOSTILE[1], direction="both")
-    engine = Engine(Written())
+    engine = Engine(Written(encoder=Table({})))
     question = Question(" ".join(HOSTILE), entities=("One",), answers=HOSTILE[:2])
     ask = engine.prepare_question(GraphSource.of(graph), question)
     methods = [Method(name, name, parse_line(line)) for name, line in zip(HOSTILE, LINES)]
