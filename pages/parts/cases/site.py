@@ -64,7 +64,7 @@ PackedCase = tuple[Case, bytes]
 def find_cases(names: Iterable[str]) -> list[PackedCase]:
     """Return the cases of files, ids and the word `shipped`, each with its packed comparison.
 
-    Raises BadInput for a file that cannot be read and for an unknown id.
+    Raises BadInput for a file that cannot be read, for an unknown id, and if there are none.
     """
     found: list[PackedCase] = []
     for name in names:
@@ -81,6 +81,8 @@ def find_cases(names: Iterable[str]) -> list[PackedCase]:
     for packed in found:  # which has no hash
         if packed not in unique:
             unique.append(packed)
+    if not unique:
+        raise BadInput("There are no cases in these files.")
     return unique
 
 
@@ -137,17 +139,20 @@ def thumbnail_svg(payload: Mapping[str, Any]) -> str:
     The edges of the best paths of all lanes are marked.
     """
     width, height = THUMBNAIL_SIZE
-    points = {}
+    points: dict[Any, tuple[str, str]] = {}
     for node in payload["layout"]["nodes"]:
-        x = THUMBNAIL_MARGIN + node["x"] * (width - 2 * THUMBNAIL_MARGIN)
-        y = THUMBNAIL_MARGIN + node["y"] * (height - 2 * THUMBNAIL_MARGIN)
-        points[node["id"]] = (f"{x:.0f}", f"{y:.0f}")
-    keys = {item["key"] for lane in payload["lanes"] for item in lane["paths"] or ()}
-    marked = {edge for key in keys for edge in payload["paths"][key]["edges"]}
+        left = THUMBNAIL_MARGIN + node["x"] * (width - 2 * THUMBNAIL_MARGIN)
+        top = THUMBNAIL_MARGIN + node["y"] * (height - 2 * THUMBNAIL_MARGIN)
+        points[node["id"]] = (f"{left:.0f}", f"{top:.0f}")
+    marked = set()
+    for lane in payload["lanes"]:
+        for item in lane["paths"] or ():
+            marked.update(payload["paths"][item["key"]]["edges"])
     lines = []
     # Marked edges come last, so that they lie over the others.
     for edge in sorted(payload["layout"]["edges"], key=lambda edge: edge["id"] in marked):
-        (x, y), (to_x, to_y) = points[edge["source"]], points[edge["target"]]
+        x, y = points[edge["source"]]
+        to_x, to_y = points[edge["target"]]
         css = ' class="path"' if edge["id"] in marked else ""
         lines.append(f'<line x1="{x}" y1="{y}" x2="{to_x}" y2="{to_y}"{css}/>')
     circles = []

@@ -11,6 +11,7 @@ import pytest
 
 from core.cases import edit, export, save
 from core.cases.examples import examples
+from core.cases.file import write_cases
 from core.cli import EXIT_OK, EXIT_WRONG_INPUT, main
 from core.engine import Engine
 from core.errors import BadInput
@@ -70,6 +71,13 @@ def test_a_site_is_written_by_the_command_for_any_reader(case, tmp_path, capfd):
 def test_a_case_that_is_not_there_is_refused(tmp_path, capfd, name, message):
     assert main(["export", name, "--site", str(tmp_path / "site")]) == EXIT_WRONG_INPUT
     assert message in capfd.readouterr().err and not (tmp_path / "site").exists()
+
+
+def test_a_file_without_cases_is_refused(tmp_path):
+    file = tmp_path / "none.cases.gz"
+    file.write_bytes(write_cases([]))
+    with pytest.raises(BadInput, match="no cases"):
+        find_cases([str(file)])
 
 
 def test_cases_come_from_files_and_ids_each_once(case, tmp_path):
