@@ -33,6 +33,7 @@ COMMAND_NAMES = (
     "corpus",
     "demo",
     "evaluate",
+    "export",
     "finetune",
     "graph",
     "index",
@@ -66,10 +67,10 @@ def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | 
     options = parser(names).parse_args(argv)
     with ExitStack() as stack:
         options.engine = engine or (lambda: stack.enter_context(closing(_make_engine())))
-        return _run(options)
+        return run_command(options)
 
 
-def _run(options: argparse.Namespace) -> int:
+def run_command(options: argparse.Namespace) -> int:
     """Run a parsed command and return its exit code; an error becomes one sentence."""
     try:
         # If nothing can be saved on this computer, the person learns the reason first.

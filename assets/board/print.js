@@ -1,6 +1,5 @@
 // Printing: all lanes on one page, with pictures that take the size that it leaves them. On a page of the app nothing else is printed.
 
-import { el } from "./dom.js";
 import { graphPicture } from "./picture.js";
 
 const PAGE = `@page { size: landscape; margin: 8mm; }
@@ -17,8 +16,9 @@ export class Print {
   begin() {
     const { element, lanes, payload, root } = this.board;
     this.end();
-    this.parts = [el("style", "", PAGE)];
-    document.head.append(this.parts[0]);
+    this.sheet ??= new CSSStyleSheet(); // a style element would be refused by a strict content security policy
+    this.sheet.replaceSync(PAGE);
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, this.sheet];
     for (const { graph } of lanes.values()) {
       if (!graph.cy || !graph.canvas.clientWidth) continue;
       const picture = graphPicture(graph);
@@ -36,6 +36,7 @@ export class Print {
 
   end() {
     for (const part of this.parts ?? []) part.remove();
+    document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => sheet !== this.sheet);
     this.parts = [];
     for (const name of ["data-on-print", "data-off-print"]) for (const node of document.querySelectorAll(`[${name}]`)) node.removeAttribute(name);
   }

@@ -41,6 +41,7 @@ LONG = [
     "cases",
     "corpus",
     "evaluate",
+    "export",
     "finetune",
     "index",
     "judge",

@@ -6,6 +6,7 @@ It needs no engine, no models, and only the part of the graph that was saved wit
 from __future__ import annotations
 
 from datetime import date
+from typing import Any
 
 import streamlit as st
 
@@ -71,15 +72,20 @@ def comparison_html(comparison: MethodComparison, board: Board) -> str:
 
     Previews of unfinished rankings are left out.
     """
-    ask = comparison.ask
-    meta = {
-        board.view.source_word: ask.source.graph.name,
-        tr("seed"): ask.seed,
-        tr("date"): date.today().isoformat(),
-        tr("starts at"): ", ".join(ask.question.entities),
-        tr("correct answers"): ", ".join(ask.question.answers),
-    }
     complete_board = board
     if any(lane.preview for lane in comparison.lanes):
         complete_board = Board(comparison, earlier=board, previews=False)
-    return report_html(complete_board.payload(), ask.question.text, meta)
+    facts = report_facts(complete_board, date.today())
+    return report_html(complete_board.payload(), comparison.ask.question.text, facts)
+
+
+def report_facts(board: Board, day: date) -> dict[str, Any]:
+    """Return by name what a report says of its question: source, seed, day, seeds, answers."""
+    ask = board.comparison.ask
+    return {
+        board.view.source_word: ask.source.graph.name,
+        tr("seed"): ask.seed,
+        tr("date"): day.isoformat(),
+        tr("starts at"): ", ".join(ask.question.entities),
+        tr("correct answers"): ", ".join(ask.question.answers),
+    }

@@ -16,7 +16,7 @@ from pages.parts.shared.actions import button
 from pages.parts.shared.people import owner_text
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
-from pages.parts.shared.text import date_text, plain
+from pages.parts.shared.text import date_text, label_list, plain
 from pages.parts.shared.wording import tr
 
 CASES_PER_CLICK = 25  # cases that are listed at first, and added by each click
@@ -86,9 +86,7 @@ def draw_casebook() -> None:
 
 def case_facts(case: Case) -> str:
     """Describe a case by methods, source, time and owner."""
-    labels = list(map(tr, case.method_labels))
-    separator = "; " if any("," in label for label in labels) else ", "
-    facts = [separator.join(labels), case_link(case).source.title]
+    facts = [label_list(map(tr, case.method_labels)), case_link(case).source.title]
     if case.example:
         facts.append(tr("example"))
     else:

@@ -6,6 +6,7 @@ These texts are never read as Markdown or HTML.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import datetime
 
 from core.errors import split_command
@@ -55,6 +56,12 @@ def many(count: int, what: str, plural: str = "") -> str:
     `plural` is needed for an irregular plural only.
     """
     return f"{count:,} {noun(count, what, plural or what + 's')}"
+
+
+def label_list(labels: Iterable[str]) -> str:
+    """Return labels joined by commas, or by semicolons if one of them has a comma."""
+    labels = list(labels)
+    return ("; " if any("," in label for label in labels) else ", ").join(labels)
 
 
 def size_words(count: float) -> str:
