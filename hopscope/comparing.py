@@ -5,17 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from core.comparison.lane import MethodComparison, MethodLane
 from core.diagnosis.causes import CAUSE_LABELS
-from core.diagnosis.edit_effects import ask_with_edits, compare_edited, edit_summary
+from core.diagnosis.edit_effects import edit_summary
 from core.diagnosis.influence import measure_influence, with_influence
 from core.diagnosis.verdict.explanation import ComparisonVerdict, LaneExplanation
 from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.errors import BadInput, HopscopeError
-from core.graph.edits import Edit, path_removals
 from core.io.json_text import json_text
 from core.languages.spelling import contains_words
 from core.methods.catalogue import (
@@ -33,6 +33,7 @@ from core.operators.texts.answer.own_answer import OwnAnswer
 from core.results import comparison_dict, influence_dict
 from core.retrievers.declarations import declare_function
 from core.serving.calls import find_source, open_question
+from core.serving.removals import compare_without, unknown_names
 from core.sources import AnswerSource
 from core.types import Repair
 from hopscope.picture import html
@@ -356,31 +357,21 @@ class Comparison:
         >>> found.without("Christopher Nolan", progress=False).change.partition("” ")[2]
         'depended on it.'
         """
-        ask = self._comparison.ask
-        edits = list(ask.source.edits)
-        for item in items:
-            edits += self._removals(item)
-        edited_ask = ask_with_edits(ask, edits, engine())
-        job = engine().compare(edited_ask, self._methods)
-        wait_for_job(job, "Asking again", progress)
-        for index, effect in enumerate(compare_edited(self._comparison, job.comparison)):
-            job.comparison.change_lane(index, beside=effect)
-        return Comparison(job.comparison)
+        names = [self._document_of(item) for item in items]
+        unknown = unknown_names(self._comparison, names)
+        if unknown:
+            listed = ", ".join(f"“{name}”" for name in unknown)
+            raise BadInput(f"No entity, document, passage or path here is called {listed}.")
+        wait = partial(wait_for_job, text="Asking again", progress=progress)
+        return Comparison(compare_without(engine(), self._comparison, names, wait).comparison)
 
-    def _removals(self, item: str) -> list[Edit]:
-        """Return the edits that remove an entity, a document, a passage or a path."""
+    def _document_of(self, item: str) -> str:
+        """Return the id of a retrieved passage's document. Another item is returned as it is."""
         for lane in self.data["lanes"]:
-            for path in lane["paths"]:
-                if path["text"] == item:
-                    return path_removals(path["nodes"], path["relations"], path["forward"])
             for hit in lane["hits"].get("chunk", ()):
                 if hit["id"] == item:
-                    return [Edit("passage", (hit["source"][0],))]
-        if item in self._comparison.ask.source:
-            return [Edit("passage", (item,))]
-        if not any(lane.graph.nodes_named(item) for lane in self._comparison.lanes):
-            raise BadInput(f"No entity, document, passage or path here is called “{item}”.")
-        return [Edit("node", (item,))]
+                    return str(hit["source"][0])
+        return item
 
     @property
     def change(self) -> str:

@@ -310,8 +310,7 @@ def _trained_model(engine, name: str, command: str) -> dict:
     training = trained_record(served_folder(engine, name))
     if training is None:
         raise BadInput(
-            "There is no trained model to report on; make it with: hopscope finetune "
-            f"{command}"
+            f"There is no trained model to report on; make it with: hopscope finetune {command}"
         )
     return training
 

@@ -132,7 +132,5 @@ def _read_scorer(file: Path, stamp: tuple[int, int]) -> TripleScorer:
     except Exception as error:  # safetensors has an own exception, which is no OSError
         raise StoreError(f"The triple scorer in {file} cannot be read: {error}.") from None
     if set(weights) != set(TRIPLE_SCORER_WEIGHTS):
-        raise StoreError(
-            with_command(f"{file} is no triple scorer.", "hopscope finetune triples")
-        )
+        raise StoreError(with_command(f"{file} is no triple scorer.", "hopscope finetune triples"))
     return TripleScorer(weights)

@@ -62,7 +62,7 @@ def compare_without(
 
     Parameters
     ----------
-    full_comparison : the finished comparison on the whole source.
+    full_comparison : the finished comparison; what it is without already stays away.
     names : entities, ids of documents, and texts of triples or paths.
     wait : waits until a job has ended.
 
@@ -75,7 +75,9 @@ def compare_without(
     BadInput : the question cannot be asked without them.
     """
     ask = full_comparison.ask
-    edits = [edit for name in names for edit in removals_of(name, ask.source)]
+    edits = list(ask.source.edits)
+    for name in names:
+        edits += removals_of(name, ask.source)
     methods = [lane.method for lane in full_comparison.lanes]
     job = engine.compare(ask_with_edits(ask, edits, engine), methods)
     wait(job)

@@ -112,9 +112,7 @@ def test_synonym_edges_are_added_to_triples_of_hipporag(tmp_path, monkeypatch):
 def test_the_opened_build_is_not_offered_to_other_corpora(dulce, tmp_path):
     other = Texts(tmp_path / "other", one="Ann lives in Rome.")
     assert "opened-graphrag" in builds_of(dulce) and "opened-graphrag" not in builds_of(other)
-    with pytest.raises(
-        BadInput, match="(?s)index of Microsoft GraphRAG.*hopscope corpus open"
-    ):
+    with pytest.raises(BadInput, match="(?s)index of Microsoft GraphRAG.*hopscope corpus open"):
         run_build(other, "opened-graphrag", LetterModels())
     assert build_for(other, "tkg").extractor == "names"
 

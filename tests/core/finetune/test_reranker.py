@@ -160,10 +160,7 @@ def test_worse_reranker_is_not_kept(house, monkeypatch):
     monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: RivalScorer(1.0))
     told = reranker_run.run_reranker_training(house.engine, LESSONS, FAST, NO_WATCH)
     assert not told["kept"] and not house.folder.exists()
-    assert (
-        "hopscope finetune reranker"
-        in house.engine.models.info("reranker-finetuned").how_to_get
-    )
+    assert "hopscope finetune reranker" in house.engine.models.info("reranker-finetuned").how_to_get
 
 
 def test_command_prints_both_metrics(house, capsys):
