@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import Any
 
 from core.errors import shorten
-from core.graph.algorithms.igraph_seed import seed_igraph
+from core.graph.algorithms.layout import kamada_kawai
 from core.languages.spelling import name_key, normalize
 
 MAX_LISTED_ITEMS = 5  # paths or hits that a card names
@@ -287,12 +287,9 @@ def _positions(
     nodes: list[str], steps: Mapping[tuple[str, str, str], Any]
 ) -> dict[str, tuple[float, float]]:
     """Return a position in pixels for each node, the same in every process."""
-    import igraph
-
     indices = {name: index for index, name in enumerate(nodes)}
-    graph = igraph.Graph(len(nodes), [(indices[head], indices[tail]) for head, tail, _ in steps])
-    with seed_igraph(0):
-        points = graph.layout_kamada_kawai().coords if len(nodes) > 1 else [(0.0, 0.0)]
+    pairs = [(indices[head], indices[tail]) for head, tail, _ in steps]
+    points = kamada_kawai(len(nodes), pairs).tolist() if len(nodes) > 1 else [(0.0, 0.0)]
     lows = [min(axis) for axis in zip(*points)]
     highs = [max(axis) for axis in zip(*points)]
 

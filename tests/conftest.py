@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 import tempfile
+from contextlib import nullcontext
 
 import psutil
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import settings
 
 from core.io.home import graphs_folder, models_folder
 from core.runtime.memory import release_unused_memory
+from tests.libraries import no_igraph
 
 # workers side by side have a thread each, as threads that wait for each other spin
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -87,6 +89,21 @@ def _give_back() -> None:
 # an example takes what a busy computer needs for it
 settings.register_profile("tests", deadline=None)
 settings.load_profile("tests")
+
+
+@pytest.fixture
+def without_igraph():
+    """Leave out igraph, as if it was not installed. Work in other processes still has it."""
+    with no_igraph():
+        yield
+
+
+@pytest.fixture(params=["igraph", "without igraph"])
+def either_library(request):
+    """Run a test twice, with igraph and without it."""
+    with no_igraph() if request.param == "without igraph" else nullcontext():
+        yield request.param
+
 
 TOY = ("A>B", "A>C", "B>C", "C>A", "C>D", "E>A", "D>D")  # ids 0..4 are A B C D E
 

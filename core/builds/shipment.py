@@ -42,7 +42,7 @@ class ShippedData:
 
     - `builds` describes the builds by a language model.
     - `replies`, `facts` and `clusters` hold model replies, facts of chunks, and rows of clusters of
-      tree layers, each by its key.
+      tree layers and of communities, each by its key.
     - `chunk_digests` holds the different digests of the builds' chunks, in order; the values are
       not used.
     """
@@ -72,7 +72,7 @@ class ShippedData:
         }
 
     def fact_rows(self) -> Iterator[Mapping[str, Any]]:
-        """Yield a row for the facts of each chunk. Then follows a row for each layer of a tree."""
+        """Yield a row for the facts of each chunk, then those of clusters and communities."""
         for key in sorted(self.facts):
             yield {FACTS_FIELD: key.hex(), "told": self.facts[key].to_json()}
         for layer in sorted(self.clusters):
@@ -119,6 +119,7 @@ def collect_shipment(
         ctx = build_context(
             corpus, ModelsWithoutChat(models), watch=watch.without_reports, saved=saved
         )
+        ctx.clusters.is_recording = True
         try:
             chunks = _collect_facts(build, corpus, ctx, data)
         except RepliesNotShipped:

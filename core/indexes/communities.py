@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from core.graph.algorithms.igraph_library import community_mark
 from core.graph.algorithms.leiden import MAX_CLUSTER_NODES, NodeCommunities, detect_communities
 from core.graph.store import Graph
 from core.indexes.index_storage import index_folder, write_atomically, write_if_possible
@@ -104,8 +105,13 @@ def prepare_communities(graph: Graph, max_size: int, watch: Watch = NO_WATCH) ->
     return NodeCommunities(labels)
 
 
+def file_name(max_size: int) -> str:
+    """Return the name of the file of communities, which tells whether igraph is installed."""
+    return f"communities-{max_size}{community_mark()}.npy"
+
+
 def _file(graph: Graph, max_size: int) -> Path:
-    return index_folder(graph) / f"communities-{max_size}.npy"
+    return index_folder(graph) / file_name(max_size)
 
 
 def _read(file, n_nodes: int) -> np.ndarray | None:

@@ -8,6 +8,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from core.graph.algorithms.igraph_library import community_mark
 from core.graph.algorithms.map_layout import MAP, MapPart, layout_map, map_part
 from core.graph.protocol import KnowledgeGraph
 from core.indexes.index_storage import index_folder, write_if_possible
@@ -15,7 +16,7 @@ from core.io import digests
 from core.runtime.subprocess_worker import in_subprocess
 from core.watch import NO_WATCH, Watch
 
-MAP_FILE = "map-1.npz"  # with the version of the layout
+MAP_NAME = "map-1"  # with the version of the layout
 # Links above which a subprocess lays out a map, because igraph holds Python's global lock.
 MAX_LINKS_IN_PROCESS = 20_000
 
@@ -71,7 +72,7 @@ def _load_map(graph: KnowledgeGraph, watch: Watch) -> GraphMap:
 
 
 def _file(graph: KnowledgeGraph) -> Path:
-    return index_folder(graph) / MAP_FILE
+    return index_folder(graph) / f"{MAP_NAME}{community_mark()}.npz"
 
 
 def _read(file: Path, n_nodes: int) -> GraphMap | None:

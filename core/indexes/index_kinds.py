@@ -13,6 +13,7 @@ from typing import Any
 from core.datasets import dataset_of
 from core.environment import Environment
 from core.errors import BadInput, with_command
+from core.graph.algorithms.igraph_library import ARRAYS_MARK
 from core.graph.algorithms.leiden import MAX_CLUSTER_NODES, clustering_refusal
 from core.graph.algorithms.walk_corpus import WalkPlan
 from core.graph.store import Graph
@@ -43,6 +44,7 @@ class IndexCostDefaults:
 INDEX_COSTS = IndexCostDefaults()
 # Rough mean size of a community, from which the number of reports is estimated.
 NODES_PER_COMMUNITY = 5
+ENGINE_PATTERN = rf"(?P<engine>{ARRAYS_MARK})?"  # in names of files of communities
 # Endings of the names of question sets whose answers may be learnt from.
 LEARNING_SET_ENDINGS = ("-dev", "-train")
 SECONDS_PER_TEXT = {  # to encode a text of each kind
@@ -195,6 +197,11 @@ def _case_refusal(graph: Graph, env: Environment) -> str:
     )
 
 
+def _describe_communities(match: re.Match) -> str:
+    engine = ", found without igraph" if match["engine"] else ""
+    return f"at most {int(match['size']):,} entities each, where they can be split{engine}"
+
+
 def _write_reports(graph: Graph, env: Environment, watch: Watch = NO_WATCH) -> None:
     clusters = communities.load_communities(graph, watch=watch)
     order = (-clusters.sizes()).argsort(kind="stable").tolist()
@@ -307,11 +314,9 @@ INDEX_KINDS = {
             "Communities",
             "Groups of closely connected entities, found by the Leiden algorithm. Community "
             "reports are written about them.",
-            pattern=rf"communities-(?!{MAX_CLUSTER_NODES}\.)(?P<size>\d+)\.npy",
-            describe_settings=lambda match: (
-                f"at most {int(match['size']):,} entities each, where they can be split"
-            ),
-            default_name=lambda graph, env: f"communities-{communities.MAX_COMMUNITY_NODES}.npy",
+            pattern=rf"communities-(?!{MAX_CLUSTER_NODES}\b)(?P<size>\d+){ENGINE_PATTERN}\.npy",
+            describe_settings=_describe_communities,
+            default_name=lambda graph, env: communities.file_name(communities.MAX_COMMUNITY_NODES),
             build=lambda graph, env, watch: communities.prepare_communities(
                 graph, communities.MAX_COMMUNITY_NODES, watch
             ),
@@ -324,11 +329,9 @@ INDEX_KINDS = {
             "The graph split into large parts by the Leiden algorithm, so that PageRank is "
             "computed only in the parts of a question's entities. Used by PageRank with the "
             "method partition.",
-            pattern=rf"communities-{MAX_CLUSTER_NODES}\.npy",
-            describe_settings=lambda match: (
-                f"at most {MAX_CLUSTER_NODES:,} entities each, where they can be split"
-            ),
-            default_name=lambda graph, env: f"communities-{MAX_CLUSTER_NODES}.npy",
+            pattern=rf"communities-(?P<size>{MAX_CLUSTER_NODES}){ENGINE_PATTERN}\.npy",
+            describe_settings=_describe_communities,
+            default_name=lambda graph, env: communities.file_name(MAX_CLUSTER_NODES),
             build=lambda graph, env, watch: communities.prepare_communities(
                 graph, MAX_CLUSTER_NODES, watch
             ),

@@ -6,9 +6,12 @@ They are personalised and global PageRank, random walks, and the neighbourhood.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from core.environment import Environment
+from core.graph.algorithms.igraph_library import community_mark, community_notes
 from core.graph.algorithms.neighbourhood import induced_edges, nearest_nodes, seed_array
 from core.graph.algorithms.walks import random_walks
 from core.graph.pagerank.top_nodes import (
@@ -31,6 +34,7 @@ METHOD_HELP = (
     "pafo, hgpa, delta-push: on threads or over workers, prepared once."
 )
 RANDOM_METHODS = ("fora", "topppr", "rbs")  # methods that draw for each question
+COMMUNITY_METHODS = ("partition", "hgpa")  # methods inside communities
 NAMED_METHODS = (*RANDOM_METHODS, "partition", *PARALLEL_METHODS)  # in the words of a line
 DIRECTION_HELP = "Which way edges are followed; “graph” leaves it to the graph."
 
@@ -133,7 +137,12 @@ class PersonalizedPageRank(Operator):
             workers=cluster_workers(),
         )
         recorder.notes.append(report.note)  # names the method that ran
+        if self.method in COMMUNITY_METHODS:
+            recorder.notes += community_notes()
         return state.replace(subgraph=subgraph_on(ctx.graph, nodes, scores))
+
+    def stamp(self, graph: Any, environment: Environment) -> str:
+        return community_mark() if self.method in COMMUNITY_METHODS else ""
 
     def words(self) -> str:
         suffix = f" by {self.method}" if self.method in NAMED_METHODS else ""

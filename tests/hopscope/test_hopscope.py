@@ -155,7 +155,7 @@ def test_drawing_is_escaped_and_complete(found):
     assert reader.seen.count("svg") == 1 and reader.seen.count("circle") <= MAX_DRAWN_NODES
 
 
-def test_path_drawing_has_the_expected_shapes():
+def test_path_drawing_has_the_expected_shapes(either_library):
     path = {
         "nodes": ["A", "B", "C"],
         "relations": ["r", "s"],
@@ -170,7 +170,7 @@ def test_path_drawing_has_the_expected_shapes():
     assert svg({"lanes": [{"paths": []}], "answers": [], "entities": []}) == ""
 
 
-def test_names_in_drawings_do_not_overlap():
+def test_names_in_drawings_do_not_overlap(either_library):
     spokes = [f"neighbour number {at}" for at in range(12)]
     paths = [{"nodes": ["the node in the middle", spoke], "relations": ["r"]} for spoke in spokes]
     drawn = svg({"lanes": [{"paths": paths}], "answers": [], "entities": []})

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.builds.base import BuildContext, BuildOperator, BuildState
-from core.graph.algorithms.hierarchy import hierarchical_communities
+from core.graph.algorithms.hierarchy import hierarchical_communities, nest_communities
+from core.graph.algorithms.igraph_library import community_notes
 from core.graph.building.text_graph import with_tables
 from core.graph.columns import Table
 from core.graph.store import Graph
@@ -23,7 +24,8 @@ class Communities(BuildOperator):
 
     Communities with more than `max_size` entities are split again, on the next level. Microsoft's
     GraphRAG uses 10, on the largest connected component. The title of a community names its best
-    connected members. Its report is empty until `Reports` writes it.
+    connected members. Its report is empty until `Reports` writes it. Communities that ship with the
+    corpus are taken from there, so that shipped reports fit them.
     """
 
     stage = "group"
@@ -48,16 +50,10 @@ class Communities(BuildOperator):
         assert state.graph is not None  # a line without a graph is refused
         graph = state.graph
         ctx.watch.report("Finding communities")
-        heads, _, tails = graph.triples(np.arange(graph.n_edges))
-        communities = hierarchical_communities(
-            graph.n_nodes,
-            heads,
-            tails,
-            edge_weights(graph),
-            self.max_size,
-            self.component == "largest",
-            ctx.watch,
+        groups = ctx.clusters.find_or_make(
+            repr(self), [graph.digest], lambda: self._find_members(graph, ctx)
         )
+        communities = nest_communities(graph.n_nodes, groups)
         ctx.report.counts["communities"] = len(communities)
         table = Table.from_columns(
             level=[community.level for community in communities],
@@ -71,6 +67,22 @@ class Communities(BuildOperator):
 
     def words(self) -> str:
         return f"communities of {self.max_size:,} at most"
+
+    def _find_members(self, graph: Graph, ctx: BuildContext) -> list[np.ndarray]:
+        """Return the members of each community, coarsest level first."""
+        for note in community_notes():
+            ctx.report.note(note)
+        heads, _, tails = graph.triples(np.arange(graph.n_edges))
+        communities = hierarchical_communities(
+            graph.n_nodes,
+            heads,
+            tails,
+            edge_weights(graph),
+            self.max_size,
+            self.component == "largest",
+            ctx.watch,
+        )
+        return [community.members for community in communities]
 
 
 def best_connected(graph: Graph, members: np.ndarray, limit: int) -> list[int]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from core.graph.algorithms.igraph_seed import seed_igraph
+from core.graph.algorithms.igraph_library import seed_igraph, uses_igraph
 from core.watch import NO_WATCH, Watch
 
 HIERARCHY_SEED = 0
@@ -47,7 +47,8 @@ def hierarchical_communities(
     are left out. The same graph always gives the same result.
 
     A graph of more than `HIERARCHY_IGRAPH_EDGES` edges is clustered by `core.graph.large.leiden`,
-    and its smaller parts by igraph. This takes a time of order n log n.
+    and its smaller parts by igraph. This takes a time of order n log n. If igraph is not installed,
+    all graphs and parts are clustered by `core.graph.large.leiden`.
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ def hierarchical_communities(
     """
     edge_weights = np.ones(len(heads)) if weights is None else weights
     graph_class: type[_IgraphGraph] | type[_EdgeArrays] = _IgraphGraph
-    if len(heads) > HIERARCHY_IGRAPH_EDGES:
+    if not uses_igraph(len(heads), HIERARCHY_IGRAPH_EDGES):
         graph_class = _EdgeArrays
     graph = graph_class.from_edges(n, heads, tails, edge_weights)
     groups: list[NestedCommunity] = []
@@ -97,6 +98,34 @@ def hierarchical_communities(
                 next_level.append((group.level + 1, len(groups) - 1, group.members))
         waiting = next_level
     return groups
+
+
+def nest_communities(n: int, groups: Sequence[np.ndarray]) -> list[NestedCommunity]:
+    """Return communities with their levels and parents, given their members.
+
+    It restores the result of `hierarchical_communities` from the members alone.
+
+    Parameters
+    ----------
+    n : number of nodes.
+    groups : members of each community, ascending; a community comes after those it is part of.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from core.graph.algorithms.hierarchy import nest_communities
+    >>> nested = nest_communities(4, [np.array([0, 1, 2, 3]), np.array([0, 1]), np.array([2, 3])])
+    >>> [(group.level, group.parent) for group in nested]
+    [(0, -1), (1, 0), (1, 0)]
+    """
+    latest = np.full(n, -1)  # for each node, the last community so far that holds it
+    nested: list[NestedCommunity] = []
+    for number, members in enumerate(groups):
+        parent = int(latest[members[0]])
+        level = nested[parent].level + 1 if parent >= 0 else 0
+        nested.append(NestedCommunity(level, parent, members))
+        latest[members] = number
+    return nested
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +167,7 @@ class _IgraphGraph:
 
 
 class _EdgeArrays:
-    """A graph of more than `HIERARCHY_IGRAPH_EDGES` edges, as arrays.
+    """A graph of more than `HIERARCHY_IGRAPH_EDGES` edges, or without igraph, as arrays.
 
     Each pair of nodes occurs once, with the sum of its weights. All subgraphs of a level are made
     in one pass, so that the time grows as n log n.
@@ -162,6 +191,8 @@ class _EdgeArrays:
 
     def largest_component(self) -> np.ndarray:
         """Nodes of the largest component; of equally large ones, that with the smallest node."""
+        if not self.n:
+            return np.empty(0, np.int64)
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 
@@ -197,14 +228,14 @@ def _cluster_edges(
 
     `edges` are pairs of positions in `nodes`.
     """
-    if len(edges) > HIERARCHY_IGRAPH_EDGES:
+    if not len(nodes):
+        return []
+    if not uses_igraph(len(edges), HIERARCHY_IGRAPH_EDGES):
         from core.graph.large import leiden, make_links  # imports numba
 
         labels = leiden(make_links(len(nodes), edges, weights), watch.without_reports)
         order = np.argsort(labels, kind="stable")
         return [nodes[rows] for rows in np.split(order, np.cumsum(np.bincount(labels))[:-1])]
-    if not len(nodes):
-        return []
     import igraph
 
     graph = igraph.Graph(n=len(nodes), edges=edges, edge_attrs={"weight": weights})

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from core.graph.algorithms.igraph_seed import seed_igraph
+from core.graph.algorithms.igraph_library import has_igraph, seed_igraph
 
 # Number of candidate positions per ring around the neighbours of a new node.
 RING_POSITIONS = 20
@@ -30,7 +30,8 @@ def node_positions(
 ) -> dict[int, Position]:
     """Return coordinates in 0..1 for each node, near to its neighbours.
 
-    The layout is Kamada-Kawai, or Fruchterman-Reingold if the graph is not connected.
+    The layout is Kamada-Kawai, or Fruchterman-Reingold if the graph is not connected and igraph is
+    installed.
 
     Parameters
     ----------
@@ -57,21 +58,54 @@ def node_positions(
     positions = {node: fixed[node] for node in nodes if node in fixed} if fixed else {}
     if positions:
         return _place_new_nodes(nodes, edges, positions)
-    import igraph
-
     index = {node: i for i, node in enumerate(nodes)}
     pairs = sorted({(min(index[a], index[b]), max(index[a], index[b])) for a, b in edges if a != b})
-    graph = igraph.Graph(len(nodes), pairs)
-    with seed_igraph(seed):
-        if graph.is_connected():
-            layout = graph.layout_kamada_kawai()
-        else:
-            layout = graph.layout_fruchterman_reingold(grid=False)
-    xy = np.asarray(layout.coords)
+    xy = kamada_kawai(len(nodes), pairs, seed, forces_if_apart=True)
     extent = xy.max(0) - xy.min(0)
     xy = np.where(extent < 1e-9, 0.5, (xy - xy.min(0)) / np.maximum(extent, 1e-9))
     xy = _repel(xy, 0.62 / math.sqrt(len(nodes)))
     return {node: (round(float(x), 4), round(float(y), 4)) for node, (x, y) in zip(nodes, xy)}
+
+
+def kamada_kawai(
+    n: int, pairs: Sequence[tuple[int, int]], seed: int = 0, forces_if_apart: bool = False
+) -> np.ndarray:
+    """Return coordinates of nodes by Kamada-Kawai, float64 [n, 2], in any unit.
+
+    networkx computes them if igraph is not installed.
+
+    Parameters
+    ----------
+    n : number of nodes, at least 1.
+    pairs : edges between nodes 0 to n - 1.
+    seed : seed of igraph's random numbers.
+    forces_if_apart : let igraph lay out a graph that is not connected by Fruchterman-Reingold.
+    """
+    if not has_igraph():
+        return _kamada_kawai_by_networkx(n, pairs)
+    import igraph
+
+    graph = igraph.Graph(n, pairs)
+    with seed_igraph(seed):
+        if forces_if_apart and not graph.is_connected():
+            layout = graph.layout_fruchterman_reingold(grid=False)
+        else:
+            layout = graph.layout_kamada_kawai()
+    return np.asarray(layout.coords)
+
+
+def _kamada_kawai_by_networkx(n: int, pairs: Sequence[tuple[int, int]]) -> np.ndarray:
+    """Return the layout of networkx; nothing is random."""
+    import networkx
+
+    graph = networkx.empty_graph(n)
+    graph.add_edges_from(pairs)
+    distances = dict(networkx.all_pairs_shortest_path_length(graph))
+    # Nodes that no path joins: one step further apart than those that the longest path joins.
+    apart = 1 + max(max(row.values()) for row in distances.values())
+    filled = {node: dict.fromkeys(graph, apart) | row for node, row in distances.items()}
+    places = networkx.kamada_kawai_layout(graph, dist=filled)
+    return np.array([places[node] for node in range(n)])
 
 
 def _repel(xy: np.ndarray, limit: float) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import BadInput
-from core.graph.algorithms.igraph_seed import seed_igraph
+from core.graph.algorithms.igraph_library import seed_igraph, uses_igraph
 from core.graph.columns import row_offsets
 from core.graph.storage.subprocess_graphs import needs_subprocess, open_with_digest
 from core.graph.store import Graph
@@ -101,9 +101,9 @@ def detect_communities(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> 
     until it is small enough or Leiden does not split it. Microsoft's GraphRAG clusters only the
     largest connected component; here every node belongs to a community.
 
-    Graphs of up to `LEIDEN_IGRAPH_EDGES` edges are clustered by igraph, larger ones by
-    `core.graph.large.array_leiden`. A large graph is clustered in a subprocess, because igraph
-    holds Python's global lock while it runs.
+    Graphs of up to `LEIDEN_IGRAPH_EDGES` edges are clustered by igraph, if it is installed, and
+    others by `core.graph.large.array_leiden`. A large graph is clustered in a subprocess, because
+    igraph holds Python's global lock while it runs.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def _cluster_graph(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.n
         if positions_in_part is not None:
             part = _induce_subgraph(part, positions_in_part)
         groups = NodeCommunities(
-            part.communities(watch) if isinstance(part, _LargeGraph) else _cluster_igraph(part)
+            part.communities(watch) if isinstance(part, _ArrayGraph) else _cluster_igraph(part)
         )
         for number in range(len(groups)):
             members = groups.members(number)
@@ -182,11 +182,11 @@ def _cluster_graph(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.n
 
 
 def _whole_graph(graph: Graph) -> Any:
-    """Return a graph for clustering: an igraph graph, or a `_LargeGraph` if it is too large."""
-    if graph.n_edges > LEIDEN_IGRAPH_EDGES:
+    """Return a graph for clustering: an igraph graph, or else an `_ArrayGraph`."""
+    if not uses_igraph(graph.n_edges, LEIDEN_IGRAPH_EDGES):
         from core.graph.large import Links
 
-        return _LargeGraph(Links(*graph.adjacency()))
+        return _ArrayGraph(Links(*graph.adjacency()))
     import igraph
 
     out_indptr, tails, _, _ = graph.adjacency()
@@ -196,8 +196,8 @@ def _whole_graph(graph: Graph) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class _LargeGraph:
-    """A graph of more than `LEIDEN_IGRAPH_EDGES` edges."""
+class _ArrayGraph:
+    """A graph that is too large for igraph, or any graph if igraph is not installed."""
 
     links: Links
 
@@ -213,23 +213,20 @@ class _LargeGraph:
         return leiden(self.links, watch)
 
     def induced(self, positions: np.ndarray) -> Any:
-        """Return the subgraph on the nodes at these positions.
-
-        It is an igraph graph, or a `_LargeGraph` if it is too large.
-        """
-        import igraph
-
+        """Return the subgraph on the nodes at these positions, as `_whole_graph` does."""
         from core.graph.large import inner_edges, make_links
 
         edges = inner_edges(self.links, positions, self.rows)
-        if len(edges) <= LEIDEN_IGRAPH_EDGES:
-            return igraph.Graph(n=len(positions), edges=edges)
-        return _LargeGraph(make_links(len(positions), edges))
+        if not uses_igraph(len(edges), LEIDEN_IGRAPH_EDGES):
+            return _ArrayGraph(make_links(len(positions), edges))
+        import igraph
+
+        return igraph.Graph(n=len(positions), edges=edges)
 
 
 def _induce_subgraph(part: Any, positions: np.ndarray) -> Any:
     """Return the subgraph on the nodes at these positions."""
-    if isinstance(part, _LargeGraph):
+    if isinstance(part, _ArrayGraph):
         return part.induced(positions)
     return part.induced_subgraph(positions.tolist())
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.graph.algorithms.igraph_seed import seed_igraph
+from core.graph.algorithms.igraph_library import has_igraph, seed_igraph
 from core.graph.columns import row_offsets
 from core.graph.order import top_k
 from core.graph.protocol import KnowledgeGraph
@@ -189,12 +189,18 @@ def _spread_evenly(
 
 def _find_topics(n: int, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
     """Return the community of each node, largest first, then by the best connected node."""
-    import igraph
+    edges = np.column_stack([heads, tails])
+    if has_igraph():
+        import igraph
 
-    graph = igraph.Graph(n, np.column_stack([heads, tails]))
-    with seed_igraph(0):
-        clusters = graph.community_leiden(objective_function="modularity", n_iterations=2)
-    labels = np.asarray(clusters.membership, np.int64)
+        graph = igraph.Graph(n, edges)
+        with seed_igraph(0):
+            clusters = graph.community_leiden(objective_function="modularity", n_iterations=2)
+        labels = np.asarray(clusters.membership, np.int64)
+    else:
+        from core.graph.large import leiden, make_links  # imports numba
+
+        labels = leiden(make_links(n, edges)).astype(np.int64)
     _, first, labels, sizes = np.unique(
         labels, return_index=True, return_inverse=True, return_counts=True
     )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Any
 
+from core.environment import Environment
+from core.graph.algorithms.igraph_library import community_mark, community_notes
 from core.indexes.communities import load_communities
 from core.indexes.reports import ReportStore
 from core.operators.base import Context, Operator, Recorder
@@ -50,6 +53,7 @@ class CommunityReports(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         partition = load_communities(ctx.graph, self.size, ctx.watch)
+        recorder.notes += community_notes()
         stored_reports = ReportStore(
             ctx.graph,
             partition,
@@ -88,3 +92,6 @@ class CommunityReports(Operator):
                 f"reports of the first {self.keep} are shown."
             )
         return state.replace(reports=tuple(reports))
+
+    def stamp(self, graph: Any, environment: Environment) -> str:
+        return community_mark()

@@ -12,7 +12,8 @@ from core.builds.group.communities import Communities
 from core.builds.merge import synonyms
 from core.builds.merge.synonyms import AddIdentityEdges, AddSynonymEdges
 from core.graph.algorithms import hierarchy as hierarchies
-from core.graph.algorithms.hierarchy import hierarchical_communities
+from core.graph.algorithms.hierarchy import hierarchical_communities, nest_communities
+from core.graph.algorithms.igraph_library import WITHOUT_IGRAPH_NOTE
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
 from core.models.base import NoModels
@@ -146,11 +147,13 @@ def pairs(*edges):
     return np.array([a for a, _ in edges]), np.array([b for _, b in edges])
 
 
-@pytest.fixture(params=["igraph", "arrays"])
+@pytest.fixture(params=["igraph", "arrays", "without igraph"])
 def grouping(request, monkeypatch):
-    """Group edges by igraph, and by the arrays for very many edges."""
+    """Group edges by igraph, by the arrays for very many edges, and without igraph."""
     if request.param == "arrays":
         monkeypatch.setattr(hierarchies, "HIERARCHY_IGRAPH_EDGES", 0)
+    elif request.param == "without igraph":
+        request.getfixturevalue("without_igraph")
 
 
 TWO_TRIANGLES = [(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5), (2, 3)]
@@ -178,6 +181,8 @@ def test_large_communities_are_split_and_keep_their_parent(grouping):
                 and len(above.members) > 4
             )
     assert [one.level for one in groups] == sorted(one.level for one in groups)
+    nested = nest_communities(16, [one.members for one in groups])
+    assert community_rows(nested) == community_rows(groups)
 
 
 def test_a_clique_that_cannot_be_split_stays_whole(grouping):
@@ -257,3 +262,20 @@ def test_communities_are_named_after_their_best_connected_members(tmp_path):
     assert table.id_lists("members").to_lists() == [[0, 1, 2], [3, 4, 5]]
     assert table.texts("title") == ["n2, n0, n1", "n3, n4, n5"]
     assert table.numbers("parent").tolist() == [-1, -1]
+
+
+def test_a_build_without_igraph_says_so(tmp_path, without_igraph):
+    names = ["n0", "n1", "n2", "n3", "n4", "n5"]
+    graph = graph_of(names, [(names[a], "r", names[b]) for a, b in TWO_TRIANGLES])
+    ctx = BuildContext(PlaneModels())
+    made = Communities(max_size=3).apply(BuildState(Texts(tmp_path), CHUNKS, None, graph), ctx)
+    members = made.graph.columns.communities.id_lists("members").to_lists()
+    assert members == [[0, 1, 2], [3, 4, 5]]
+    assert ctx.report.to_plain()["notes"] == [WITHOUT_IGRAPH_NOTE]
+
+
+def test_a_build_with_igraph_has_no_note(tmp_path):
+    graph = graph_of(["a", "b"], [("a", "r", "b")])
+    ctx = BuildContext(PlaneModels())
+    Communities().apply(BuildState(Texts(tmp_path), CHUNKS, None, graph), ctx)
+    assert ctx.report.notes == []

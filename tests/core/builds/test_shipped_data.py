@@ -5,17 +5,22 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from core.builds import build_for, build_status, find_build, open_graph, run_build
+from core.builds.base import BuildState
 from core.builds.extract.noun_phrases import NounPhrases
 from core.builds.fact_store import FactStore, fact_key
+from core.builds.group.communities import Communities
 from core.builds.run import build_context, build_of_graph
 from core.builds.shipment import write_shipment
+from core.builds.shipped_clusters import ShippedClusters
 from core.builds.shipped_data import (
     FACTS_FILE,
     REPLIES_FILE,
+    ModelsWithoutChat,
     RepliesNotShipped,
     ShippedBuild,
     builds_of,
@@ -29,6 +34,7 @@ from core.builds.shipped_data import (
 from core.comparison.built_graphs import BuiltGraphs
 from core.corpus import corpora, open_corpus
 from core.errors import BadInput, BadParameter, StoreError
+from core.graph.algorithms.igraph_library import WITHOUT_IGRAPH_NOTE
 from core.io.plain_data import from_plain
 from core.models.chat.saved_replies import SavedReplies
 from core.models.registry import Registry
@@ -38,6 +44,7 @@ from tests.core.builds.kit import LetterModels, Texts
 from tests.core.builds.test_language_model import ChatModels
 from tests.core.builds.test_language_model import entity as entity_of
 from tests.core.builds.test_language_model import relation as relation_of
+from tests.libraries import no_igraph
 
 TEXTS = {
     "a": "Ebenezer Scrooge and Jacob Marley were partners in London.",
@@ -438,6 +445,30 @@ def test_shipped_graphs_open_without_a_language_model_call(file, monkeypatch):
         run_build(corpus, one.build, LetterVectorRegistry())
         report = build_status(corpus, one.build).report
         assert report["usage"]["calls"] == 0 and from_plain(ShippedBuild, report["shipped"]) == one
+
+
+@pytest.mark.skipif(not REPLY_FILES, reason="no replies ship with any corpus here")
+@pytest.mark.parametrize("file", REPLY_FILES, ids=lambda file: file.parent.name)
+def test_shipped_communities_are_those_of_igraph_without_it_too(file, monkeypatch):
+    """Reports on communities ship, and others than those of igraph would have none."""
+    monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", file.parent.parent)
+    corpus = open_corpus(file.parent.name)
+    lines = [find_build(one.build).line for one in shipped_builds(corpus)]
+    lines = [line for line in lines if any(isinstance(one, Communities) for one in line)]
+    assert lines
+
+    def digest(line, **changes):
+        ctx = replace(build_context(corpus, ModelsWithoutChat(Registry())), **changes)
+        state = BuildState(corpus)
+        for operator in line.without_indexes:
+            state = operator.apply(state, ctx)
+        assert ctx.report.notes.count(WITHOUT_IGRAPH_NOTE) == 0
+        return state.graph.digest
+
+    for line in lines:
+        by_igraph = digest(line, clusters=ShippedClusters())
+        with no_igraph():
+            assert digest(line) == by_igraph
 
 
 FACT_FILES = [

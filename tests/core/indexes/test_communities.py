@@ -9,9 +9,10 @@ import pytest
 from core.errors import RunCancelled
 from core.graph.algorithms.leiden import NodeCommunities, detect_communities
 from core.graph.building.build import build
-from core.indexes.communities import load_communities
-from core.indexes.index_storage import index_folder
+from core.indexes.communities import load_communities, saved_communities
+from core.indexes.index_storage import index_folder, write_atomically
 from core.watch import Watch
+from tests.libraries import no_igraph
 
 # Two triangles and the edge C-D. Cut at this edge, the modularity is 6/7 - 2 * (7/14)^2 = 0.357;
 # for the whole graph it is 0. So {A B C} and {D E F} are best.
@@ -27,7 +28,7 @@ def bridge(tmp_path):
     return build([(a, "r", b) for a, b in BRIDGE], tmp_path / "bridge", "bridge", "both")
 
 
-def test_two_triangles_fall_apart_at_the_bridge(bridge):
+def test_two_triangles_fall_apart_at_the_bridge(bridge, either_library):
     assert communities_of(bridge).tolist() == [0, 0, 0, 1, 1, 1]  # Nodes by name: A B C D E F.
     known = NodeCommunities(communities_of(bridge))
     assert (
@@ -38,7 +39,7 @@ def test_two_triangles_fall_apart_at_the_bridge(bridge):
     assert known.digest(0) != known.digest(1)
 
 
-def test_a_community_is_split_until_it_is_small_or_indivisible(tmp_path):
+def test_a_community_is_split_until_it_is_small_or_indivisible(tmp_path, either_library):
     # Four triangles in two pairs. Six edges join the triangles of a pair, and one edge joins the
     # pairs. Leiden first finds the pairs.
     triangles = [(f"{t}{i}", "r", f"{t}{(i + 1) % 3}") for t in "abcd" for i in range(3)]
@@ -56,7 +57,7 @@ def test_a_community_is_split_until_it_is_small_or_indivisible(tmp_path):
     assert communities_of(star, 2).tolist() == [0] * 6  # Every cut of a star lowers its modularity.
 
 
-def test_every_node_has_a_community(films):
+def test_every_node_has_a_community(films, either_library):
     known = NodeCommunities(communities_of(films))
     together = np.concatenate([known.members(c) for c in range(len(known))])
     assert sorted(together.tolist()) == list(range(films.n_nodes))
@@ -92,6 +93,25 @@ def test_communities_are_saved_and_computed_again_after_damage(bridge, monkeypat
         file.write_bytes(damage)
         assert load_communities(bridge).community_of.tolist() == first.tolist()
         assert np.load(file).tolist() == first.tolist()
+
+
+def test_communities_found_without_igraph_are_not_taken_for_others(bridge):
+    def saved():
+        known = saved_communities(bridge)
+        return None if known is None else known.community_of.tolist()
+
+    def save(name, label):
+        labels = np.full(6, label, np.int32)
+        write_atomically(index_folder(bridge) / name, lambda stream: np.save(stream, labels))
+
+    save("communities-10.npy", 0)
+    with no_igraph():
+        assert saved() is None
+        assert load_communities(bridge).community_of.tolist() == [0, 0, 0, 1, 1, 1]
+        assert saved() == [0, 0, 0, 1, 1, 1]
+        save("communities-10-arrays.npy", 1)
+        assert saved() == [1] * 6
+    assert saved() == [0] * 6
 
 
 def test_a_cancelled_search_saves_nothing(bridge):

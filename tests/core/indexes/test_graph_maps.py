@@ -6,6 +6,7 @@ from core.graph.building.build import build
 from core.indexes import graph_maps
 from core.indexes.graph_maps import load_map, saved_map
 from core.indexes.index_storage import index_folder
+from tests.libraries import no_igraph
 
 TRIPLES = [("a", "r", "b"), ("b", "r", "c"), ("d", "r", "e")]
 
@@ -36,13 +37,25 @@ def test_a_map_is_saved_and_read_again(folder, monkeypatch):
 def test_a_damaged_map_is_laid_out_again(folder):
     graph = opened(folder)
     made = load_map(graph)
-    file = index_folder(graph) / graph_maps.MAP_FILE
+    file = index_folder(graph) / "map-1.npz"
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
     again = type(graph).open(graph.folder)
     assert saved_map(again) is None
     assert same(load_map(again), made) and saved_map(type(graph).open(graph.folder)) is not None
+
+
+def test_a_map_without_igraph_is_another_one(folder):
+    graph = opened(folder)
+    load_map(graph)
+    with no_igraph():
+        again = type(graph).open(graph.folder)
+        assert saved_map(again) is None
+        load_map(again)
+        assert saved_map(type(graph).open(graph.folder)) is not None
+    names = sorted(file.name for file in index_folder(graph).iterdir())
+    assert names == ["map-1-arrays.npz", "map-1.npz"]
 
 
 def test_another_content_has_another_map(folder):
@@ -57,5 +70,5 @@ def test_a_large_map_is_laid_out_in_a_subprocess_alike(folder, monkeypatch):
     here = load_map(opened(folder))
     monkeypatch.setattr(graph_maps, "MAX_LINKS_IN_PROCESS", 0)
     other = opened(folder, "copy")
-    (index_folder(other) / graph_maps.MAP_FILE).unlink(missing_ok=True)
+    (index_folder(other) / "map-1.npz").unlink(missing_ok=True)
     assert same(load_map(other), here)

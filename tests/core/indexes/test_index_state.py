@@ -40,6 +40,7 @@ from core.runtime.jobs import JOB_CANCELLED, JOB_DONE, Jobs
 from core.types import Question
 from tests.core.operators.texts.kit import story
 from tests.films import TRIPLES, Bag, Parrot, Written
+from tests.libraries import no_igraph
 
 REPORT = '{"title": "t", "summary": "s", "findings": []}'
 
@@ -183,6 +184,21 @@ def test_a_failed_rebuild_keeps_the_old_index(films, jobs, monkeypatch):
     monkeypatch.setattr(chains, "build_chain_index", broken)
     job = build_index(jobs, films, "chains", anew=True)
     assert job.error == "The disk is full." and file.read_bytes() == before
+
+
+@pytest.mark.parametrize(("name", "size"), [("communities", "10"), ("clusters", "100,000")])
+def test_communities_found_without_igraph_are_of_another_setting(films, jobs, name, size):
+    build_index(jobs, films, name)
+    words = f"at most {size} entities each, where they can be split"
+    with no_igraph():
+        (by_igraph,) = states_by_name(films)[name].saved
+        assert states_by_name(films)[name].state == INDEX_OF_OTHER_SETTING
+        assert by_igraph.description == words
+        build_index(jobs, films, name)
+        assert states_by_name(films)[name].state == INDEX_READY
+    found = {one.description: one.is_default for one in states_by_name(films)[name].saved}
+    assert found == {words: True, f"{words}, found without igraph": False}
+    assert leftovers(films) == []
 
 
 def test_indexes_of_other_settings_are_distinguished(films, jobs):

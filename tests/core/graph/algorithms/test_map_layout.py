@@ -11,6 +11,8 @@ from core.graph.algorithms.map_layout import layout_map, map_part
 from core.graph.building.build import build
 from core.watch import Watch
 
+pytestmark = pytest.mark.usefixtures("either_library")
+
 
 def links(pairs):
     """Arrays of heads and tails from pairs."""

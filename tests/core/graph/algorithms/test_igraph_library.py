@@ -7,7 +7,7 @@ import threading
 import igraph
 import numpy as np
 
-from core.graph.algorithms.igraph_seed import seed_igraph
+from core.graph.algorithms.igraph_library import seed_igraph
 from core.graph.algorithms.layout import node_positions
 from core.graph.algorithms.leiden import detect_communities
 
