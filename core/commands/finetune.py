@@ -69,9 +69,7 @@ hours without a graphics card"""
 
 def add_command(subparsers) -> None:
     """Add the command and its parts with their options."""
-    finetune = subparsers.add_parser(
-        "finetune", help="train the encoder or a language model on a question set"
-    )
+    finetune = subparsers.add_parser("finetune")
     trainings = finetune.add_subparsers(required=True, metavar="WHAT")
     encoder = trainings.add_parser(
         "encoder",
@@ -310,8 +308,7 @@ def _trained_model(engine, name: str, command: str) -> dict:
     training = trained_record(served_folder(engine, name))
     if training is None:
         raise BadInput(
-            "There is no trained model to report on; make it with: hopscope finetune "
-            f"{command}"
+            f"There is no trained model to report on; make it with: hopscope finetune {command}"
         )
     return training
 

@@ -97,7 +97,7 @@ def make_server(engine: Engine) -> MCPServer:
     ) -> dict[str, Any]:
         """Compare up to eight methods on one question, side by side.
 
-        `methods` are ids of list_methods or lines of operators. The question goes to a `graph`
+        `methods` are names of list_methods or lines of operators. The question goes to a `graph`
         (default: metaqa) or to the documents of a `corpus`. `answers` or `gold` (document ids) are
         the known correct answers. Returns for each lane the answer, paths, hits, prompt, cost, and
         the known answers that are left at each stage.
