@@ -177,7 +177,7 @@ def test_an_editable_install_runs_the_checkout_from_any_folder(tmp_path):
     code = "import sys; sys.path.remove(''); import core, hopscope; print(core.__file__, hopscope.__file__)"
     said = outside(programs, home, "python", "-c", code)
     assert said.stdout.split() == [str(ROOT / one / "__init__.py") for one in ("core", "hopscope")]
-    for command in (["hopscope"], ["python", "-m", "hopscope"]):
+    for command in (["hopscope"], ["python", "-P", "-m", "hopscope"]):
         said = outside(programs, home, *command, "--version")
         assert said.stdout.strip() == f"Hopscope {__version__}", said.stderr
 

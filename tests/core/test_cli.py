@@ -83,20 +83,13 @@ def test_the_list_has_each_command_once_and_no_module_is_without_a_line(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["--help"])
     out = capsys.readouterr().out
-    rows = [
-        line.strip()
-        for name, (purpose, _) in COMMANDS.items()
-        for line in (f"{name:11}{purpose}", example(name))
-    ]
-    printed = [line.strip() for line in out.splitlines()]
-    assert ended.value.code == 0 and [line for line in printed if line in rows] == rows
+    assert ended.value.code == 0
+    for name, (purpose, _) in COMMANDS.items():
+        assert out.count(f"\n  {name:11}{purpose}\n               {example(name)}\n") == 1
     assert max(map(len, out.splitlines())) <= 110
-    modules = {
-        file.stem
-        for file in (ROOT / "core/commands").glob("*.py")
-        if "def add_command(subparsers)" in file.read_text("utf-8")
-    }
-    assert modules == set(COMMANDS)
+    files = (ROOT / "core/commands").glob("*.py")
+    marked = [file for file in files if "def add_command(subparsers)" in file.read_text("utf-8")]
+    assert {file.stem for file in marked} == set(COMMANDS)
 
 
 def test_the_readme_has_a_row_of_commands_for_each_group():
@@ -254,7 +247,7 @@ def test_entities_can_be_named(movies, capsys):
         (["ask", ""], EXIT_WRONG_INPUT, "Type a question first"),
         (["ask", "x" * 20_000], EXIT_WRONG_INPUT, "too long"),
         (["ask", "who", "--entity", "Incepton"], EXIT_WRONG_INPUT, "Did you mean Inception"),
-        (["ask", QUESTION, "--method", "lego-99"], EXIT_WRONG_INPUT, "(lego-9)"),
+        (["ask", QUESTION, "--method", "lego-99"], EXIT_WRONG_INPUT, "-relations-picked, lego-9)"),
         (
             ["ask", QUESTION, "--method", "PersonalizedPageRank(dampnig=1)"],
             EXIT_WRONG_INPUT,
@@ -293,11 +286,8 @@ def test_ask_takes_the_first_name_of_a_method_and_keeps_its_id(movies, capsys):
 
 def test_methods_are_listed_by_their_first_names(capsys):
     rows = {row["id"]: row for row in json.loads(told(capsys, "methods", "--json")[1])}
-    assert (rows["lgraphrag"]["name"], rows["lgraphrag"]["aliases"]) == (
-        "graphrag-local",
-        ["lgraphrag"],
-    )
-    assert (rows["hipporag"]["name"], rows["hipporag"]["aliases"]) == ("hipporag", [])
+    names = {id: [rows[id]["name"], *rows[id]["aliases"]] for id in ("lgraphrag", "hipporag")}
+    assert names == {"lgraphrag": ["graphrag-local", "lgraphrag"], "hipporag": ["hipporag"]}
     line = next(line for line in told(capsys, "methods")[1].splitlines() if "(lgraphrag)" in line)
     assert line.startswith("graphrag-local ")
 
