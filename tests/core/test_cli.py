@@ -83,10 +83,9 @@ def test_the_list_has_each_command_once_and_no_module_is_without_a_line(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["--help"])
     out = capsys.readouterr().out
-    assert ended.value.code == 0
+    assert ended.value.code == 0 and max(map(len, out.splitlines())) <= 110
     for name, (purpose, _) in COMMANDS.items():
         assert out.count(f"\n  {name:11}{purpose}\n               {example(name)}\n") == 1
-    assert max(map(len, out.splitlines())) <= 110
     files = (ROOT / "core/commands").glob("*.py")
     marked = [file for file in files if "def add_command(subparsers)" in file.read_text("utf-8")]
     assert {file.stem for file in marked} == set(COMMANDS)
@@ -120,8 +119,8 @@ def test_the_list_imports_no_command_and_a_command_no_other():
 def test_an_unknown_command_is_refused_with_the_known_ones(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["aks", "who"])
-    assert ended.value.code == EXIT_WRONG_INPUT
-    assert set(re.findall(r"'(\w+)'", capsys.readouterr().err)) == {"aks", *COMMANDS}
+    known = set(re.findall(r"'(\w+)'", capsys.readouterr().err))
+    assert ended.value.code == EXIT_WRONG_INPUT and known == {"aks", *COMMANDS}
 
 
 def test_a_log_gets_a_line_of_progress_now_and_then(capsys, monkeypatch):
@@ -279,8 +278,7 @@ def test_bad_input_ends_in_a_sentence_and_a_code(
 
 def test_ask_takes_the_first_name_of_a_method_and_keeps_its_id(movies, capsys):
     lanes = ["--method", "pagerank-paths", "--method", "lego-1"]
-    code, out, _ = told(capsys, "ask", QUESTION, *lanes, "--no-llm", "--json")
-    assert code == EXIT_OK
+    out = told(capsys, "ask", QUESTION, *lanes, "--no-llm", "--json")[1]
     assert [lane["instance"] for lane in json.loads(out)["lanes"]] == ["lego-1", "lego-1"]
 
 
@@ -288,8 +286,7 @@ def test_methods_are_listed_by_their_first_names(capsys):
     rows = {row["id"]: row for row in json.loads(told(capsys, "methods", "--json")[1])}
     names = {id: [rows[id]["name"], *rows[id]["aliases"]] for id in ("lgraphrag", "hipporag")}
     assert names == {"lgraphrag": ["graphrag-local", "lgraphrag"], "hipporag": ["hipporag"]}
-    line = next(line for line in told(capsys, "methods")[1].splitlines() if "(lgraphrag)" in line)
-    assert line.startswith("graphrag-local ")
+    assert re.search(r"^graphrag-local .*\(lgraphrag\)$", told(capsys, "methods")[1], re.MULTILINE)
 
 
 @pytest.mark.parametrize("command", ["methods", "instances"])
