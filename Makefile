@@ -12,6 +12,8 @@ UV := $(shell command -v uv 2>/dev/null)
 INSTALL = $(if $(UV),$(UV) pip install --index-strategy unsafe-best-match --python $(1)/bin/python,$(1)/bin/python -m pip install --disable-pip-version-check)
 pip = $(INSTALL) --quiet $(2) >$(1)/install.log 2>&1 || { cat $(1)/install.log >&2; exit 1; }
 DONE := $(VENV)/.installed
+# The command hopscope of the environment, which runs this checkout. Windows has it as Scripts/hopscope.exe, but no make.
+COMMAND := $(VENV)/bin/hopscope
 LINTERS := $(VENV)/.linters
 TORCH := 2.13.0
 # PyTorch's own index has the CPU build; a machine with an NVIDIA GPU takes the usual one.
@@ -90,7 +92,7 @@ $(LINTERS): requirements-dev.txt | install
 	@$(call pip,$(VENV),-r requirements-dev.txt -c constraints.txt)
 	@touch $@
 
-install: $(DONE)
+install: $(DONE) $(COMMAND)
 
 $(PY):
 	@python3 -m venv $(VENV) || ($(SUDO) apt-get update && $(SUDO) apt-get install -y python3-venv && python3 -m venv --clear $(VENV))
@@ -102,6 +104,11 @@ $(DONE): $(REQUIREMENTS) constraints.txt constraints-gpu.txt | $(PY)
 	else echo "PyTorch's index cannot be reached; taking torch from the usual one."; $(call pip,$(VENV),torch==$(TORCH)); fi
 	@$(call pip,$(VENV),-r $(REQUIREMENTS))
 	@touch $(DONE)
+
+# Without the network: hatchling is among the packages.
+$(COMMAND): pyproject.toml hatch_build.py | $(DONE)
+	@$(call pip,$(VENV),--no-deps --no-build-isolation -e .)
+	@touch $@
 
 # The graph store, the encoder and the embedded language model; quick where they are there.
 prepare: install

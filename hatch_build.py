@@ -77,11 +77,9 @@ class CustomBuildHook(BuildHookInterface):
     """Gives hatchling the rewritten files."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        if version == "editable":
-            raise RuntimeError(
-                "A checkout is used as it lies: make run. Build a wheel to install it elsewhere."
-            )
         self._folder = tempfile.TemporaryDirectory(prefix="hopscope-wheel-")
+        if version == "editable":  # a path file to the checkout, by dev-mode-dirs
+            return
         write_package(Path(self.root), Path(self._folder.name))
         build_data["force_include"][self._folder.name] = "hopscope"
 

@@ -12,11 +12,12 @@ import errno
 import importlib
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
 from core import __version__
+from core.commands.listing import COMMANDS, commands_text, example
 from core.commands.terminal import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_WRONG_INPUT, warn
 from core.errors import BadInput, BadParameter, HopscopeError, StoreError, UnknownEntity
 from core.io.home import save_fault
@@ -25,31 +26,7 @@ if TYPE_CHECKING:
     from core.engine import Engine
 
 __all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_OK", "EXIT_WRONG_INPUT", "main", "parser"]
-COMMAND_NAMES = (
-    "ask",
-    "bring",
-    "build",
-    "cases",
-    "corpus",
-    "demo",
-    "evaluate",
-    "export",
-    "finetune",
-    "graph",
-    "index",
-    "judge",
-    "mcp",
-    "methods",
-    "models",
-    "prepare",
-    "questions",
-    "reports",
-    "reproduce",
-    "run",
-    "search",
-    "serve",
-)
-
+COMMAND_NAMES = tuple(COMMANDS)
 OLD_NAMES = {"instances": "methods"}  # earlier names of commands, which still work
 
 
@@ -63,7 +40,8 @@ def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | 
     """
     argv = list(sys.argv[1:] if arguments is None else arguments)
     argv[:1] = [OLD_NAMES.get(name, name) for name in argv[:1]]
-    names = argv[:1] if argv and argv[0] in COMMAND_NAMES else COMMAND_NAMES
+    # Only the module of the command is imported, and none for the list of commands.
+    names = [name for name in argv if name in COMMANDS][:1]
     options = parser(names).parse_args(argv)
     with ExitStack() as stack:
         options.engine = engine or (lambda: stack.enter_context(closing(_make_engine())))
@@ -99,19 +77,41 @@ def run_command(options: argparse.Namespace) -> int:
         return _print_error("What is printed cannot be written: the disk is full.", EXIT_FAILED)
 
 
-def parser(names: Sequence[str] = COMMAND_NAMES) -> argparse.ArgumentParser:
-    """Return the parser of the given commands.
+class HelpParser(argparse.ArgumentParser):
+    """Parser whose help ends with lines that are printed as they are."""
+
+    last_lines = ""
+
+    def format_help(self) -> str:
+        """Return the help, with the last lines."""
+        return f"{super().format_help()}{self.last_lines}"
+
+
+def parser(names: Collection[str] = COMMAND_NAMES) -> HelpParser:
+    """Return the parser of the program, with the options of the given commands.
 
     Only the modules of these commands are imported, as imports take time.
     """
-    command_parser = argparse.ArgumentParser(
-        prog="hopscope", description="Explore how graph retrievers find their answers."
+    program_parser = HelpParser(
+        prog="hopscope",
+        usage="hopscope COMMAND ...",
+        description="Explore how graph retrievers find their answers.",
     )
-    command_parser.add_argument("--version", action="version", version=f"Hopscope {__version__}")
-    commands = command_parser.add_subparsers(required=True, metavar="COMMAND")
-    for name in names:
+    program_parser.add_argument("--version", action="version", version=f"Hopscope {__version__}")
+    program_parser.last_lines = commands_text()
+    commands = program_parser.add_subparsers(
+        required=True, metavar="COMMAND", prog="hopscope", help=argparse.SUPPRESS
+    )
+    for name in COMMANDS:
+        if name not in names:
+            commands.add_parser(name)  # known by its name alone
+            continue
         importlib.import_module(f"{__package__}.commands.{name}").add_command(commands)
-    return command_parser
+        command_parser = commands.choices[name]
+        purpose = COMMANDS[name][0]
+        command_parser.description = command_parser.description or f"{purpose.capitalize()}."
+        command_parser.last_lines = f"\nexample:\n  {example(name)}\n"
+    return program_parser
 
 
 def _make_engine() -> Engine:

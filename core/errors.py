@@ -57,7 +57,7 @@ class UnknownMethod(BadParameter):
 
     def __init__(self, name: str, labels: dict[str, str]):
         self.name, self.alternatives = name, tuple(labels)
-        nearest = ", ".join(f"{label} ({id})" for id, label in labels.items())
+        nearest = ", ".join(labels.values())
         super().__init__(f"There is no method “{shorten(name)}”. Nearest: {nearest}.")
 
 

@@ -2,9 +2,9 @@
 
     import hopscope as hs
 
-    found = hs.compare("who directed Inception", ["lego-12", "chain-ranking"], graph="metaqa")
+    found = hs.compare("who directed Inception", ["pagerank-paths-ranked", "chain-ranking"], graph="metaqa")
     found                    # in a notebook: one card per lane, with what it retrieved
-    found["lego-12"].answers
+    found["pagerank-paths-ranked"].answers
     found.to_pandas()
 
 Every operator is an attribute of the package. Operators are joined to a method with `>>`:

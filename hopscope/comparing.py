@@ -23,6 +23,7 @@ from core.methods.catalogue import (
     catalogue,
     find_method,
     method_for_source,
+    method_id,
     method_of_line,
 )
 from core.operators import OPERATORS
@@ -160,7 +161,7 @@ class OfferedRepair(Repair):
 class Comparison:
     """Results of several methods for one question.
 
-    In a notebook it draws itself. A lane is accessed by its index or by the id of its method.
+    In a notebook it draws itself. A lane is accessed by its index or by a name of its method.
 
     Attributes
     ----------
@@ -183,7 +184,8 @@ class Comparison:
     def __getitem__(self, which: int | str) -> Lane:
         if isinstance(which, int):
             return self.lanes[which]
-        matching_lane = next((lane for lane in self.lanes if lane.method == which), None)
+        ids = (which, method_id(which))
+        matching_lane = next((lane for lane in self.lanes if lane.method in ids), None)
         if matching_lane is None:
             raise KeyError(
                 f"There is no method “{which}”; "
@@ -576,8 +578,11 @@ def methods(words: str = "") -> dict[str, str]:
     >>> list(hs.methods("hipporag 2 filter"))[:1]
     ['hipporag-2-filter-corpus-graph']
     """
-    titles = {key: method.title for key, method in catalogue().items()}
-    return {key: title for key, title in titles.items() if contains_words(f"{key} {title}", words)}
+    return {
+        key: method.title
+        for key, method in catalogue().items()
+        if contains_words(f"{key} {method.alias} {method.title}", words)
+    }
 
 
 def to_method(method: MethodLike, source: AnswerSource) -> Method:

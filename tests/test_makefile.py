@@ -85,6 +85,7 @@ def install(packages, folder, index: str, wanted: str = "") -> subprocess.Comple
         f"VENV={environment}",
         f"REQUIREMENTS={folder / 'wanted.txt'}",
         f"CPU_INDEX={index}",
+        "COMMAND=",  # its builder is among the packages, of which this list has none
     ]
     command = ["make", "--no-print-directory", "install", *given]
     return subprocess.run(
@@ -138,3 +139,5 @@ def test_packages_are_installed_by_uv_where_it_is_there(tmp_path, has_uv):
     ).stdout
     assert (f"{program} pip install" in commands) == has_uv
     assert ("-m pip install" in commands) != has_uv
+    # the command of the environment runs this checkout, and is made again for other metadata
+    assert "--no-deps --no-build-isolation -e ." in commands

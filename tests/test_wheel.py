@@ -40,28 +40,13 @@ def wheel(tmp_path_factory) -> Path:
     return made
 
 
-@pytest.fixture(scope="module")
-def installed(wheel, tmp_path_factory) -> Path:
-    """Return the folder of programs of an environment that has the wheel.
+def environment(folder: Path, *wanted: str) -> Path:
+    """Return the folder of programs of a new environment that has what is wanted of ours.
 
-    It has the libraries too, and nothing of the checkout.
+    It has the libraries too, and nothing else of the checkout.
     """
-    folder = tmp_path_factory.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     programs = folder / ("Scripts" if os.name == "nt" else "bin")
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        str(programs / "python"),
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--no-index",
-        str(wheel),
-    ]
-    subprocess.run(pip, check=True, cwd=folder)
     site = subprocess.run(
         [str(programs / "python"), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
         check=True,
@@ -69,7 +54,17 @@ def installed(wheel, tmp_path_factory) -> Path:
         text=True,
     ).stdout.strip()
     Path(site, "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n", "utf-8")
+    pip = [sys.executable, "-m", "pip", "--python", str(programs / "python"), "install", "--quiet"]
+    # forced, as the libraries may have the checkout's own command among them
+    options = ["--no-deps", "--no-index", "--no-build-isolation", "--force-reinstall"]
+    subprocess.run([*pip, *options, *wanted], check=True, cwd=folder)
     return programs
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory) -> Path:
+    """Return the folder of programs of an environment that has the wheel."""
+    return environment(tmp_path_factory.mktemp("environment"), str(wheel))
 
 
 def outside(programs: Path, home: Path, *command: str) -> subprocess.CompletedProcess:
@@ -174,6 +169,17 @@ def test_a_question_is_answered_outside_the_checkout(installed, tmp_path):
     )
     assert said.returncode == 0, said.stderr
     assert "Inception -> directed_by -> Christopher Nolan" in said.stdout
+
+
+def test_an_editable_install_runs_the_checkout_from_any_folder(tmp_path):
+    programs = environment(tmp_path / "environment", "-e", str(ROOT))
+    (home := tmp_path / "elsewhere").mkdir()
+    code = "import sys; sys.path.remove(''); import core, hopscope; print(core.__file__, hopscope.__file__)"
+    said = outside(programs, home, "python", "-c", code)
+    assert said.stdout.split() == [str(ROOT / one / "__init__.py") for one in ("core", "hopscope")]
+    for command in (["hopscope"], ["python", "-P", "-m", "hopscope"]):
+        said = outside(programs, home, *command, "--version")
+        assert said.stdout.strip() == f"Hopscope {__version__}", said.stderr
 
 
 def test_three_lines_of_python_run_outside_the_checkout(installed, tmp_path):

@@ -1,18 +1,18 @@
 // The chooser of methods: facets and a search box beside a list of two-line rows; a click or Enter chooses.
 //
-// data: { current, facets: [{ name, title, values: [[id, label]] }], rows: [{ id, label, number, sentence, line, paper, seconds, needs, changes,
+// data: { current, facets: [{ name, title, values: [[id, label]] }], rows: [{ id, name, label, number, sentence, line, paper, seconds, needs, changes,
 // pick, facets: { name: [id] } }] }, picks first. Every name is set as text.
 
 import { button, el } from "../board/dom.js";
 import { tr } from "../wording.js";
 
-const PLACES = ["label", "number", "sentence", "line", "paper"]; // where a word may stand, the best place first
+const PLACES = ["label", "number", "name", "sentence", "line", "paper"]; // where a word may stand, the best place first
 
 // How far a row is from the typed words: 0 for its name itself, more the later they stand, Infinity where one is missing.
 function distance(entry, words) {
   const texts = PLACES.map((place) => ` ${entry[place]} `.toLowerCase());
   const typed = ` ${words.join(" ")}`;
-  if ([` ${entry.id} `, texts[0], texts[1]].includes(`${typed} `)) return 0;
+  if ([` ${entry.id} `, ...texts.slice(0, 3)].includes(`${typed} `)) return 0;
   if (words.length && texts.slice(0, 2).some((text) => text.startsWith(typed))) return 0.5;
   const far = (word) => Math.min(...texts.map((text, place) => (text.includes(word) ? 2 * place + (text.includes(` ${word}`) ? 1 : 2) : Infinity)));
   return words.reduce((sum, word) => sum + far(word), 0);
@@ -22,7 +22,7 @@ function row(entry, current, choose) {
   const drawn = button(entry.changes ? "row change" : "row", "", "", () => choose(entry.id));
   drawn.dataset.id = entry.id;
   const state = entry.needs ? el("span", "needs", tr("not installed")) : el("span", "seconds", entry.seconds);
-  drawn.append(el("span", "head", el("b", "", entry.label), el("span", "number", entry.number), state), el("span", "sentence", entry.sentence));
+  drawn.append(el("span", "head", el("b", "", entry.label), el("span", "number", entry.number), state), el("span", "sentence", `${entry.name} · ${entry.sentence}`));
   Object.assign(drawn, { ariaCurrent: entry.id === current ? "true" : null, title: [entry.sentence, entry.line, entry.needs].filter(Boolean).join("\n") });
   return drawn;
 }

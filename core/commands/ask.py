@@ -48,14 +48,14 @@ MAX_PRINTED_HITS = 5  # hits of each kind, and paths, that are printed
 
 def add_command(subparsers) -> None:
     """Add the command and its options."""
-    ask = subparsers.add_parser("ask", help="ask one question and compare methods")
+    ask = subparsers.add_parser("ask")
     ask.add_argument("question")
     add_list(
         ask,
         "--method",
         "ID",
-        "a method, or its steps as text; repeat for more (default: lego-12, or vanilla-rag "
-        "for a corpus)",
+        "a method, or its steps as text; repeat for more (default: "
+        "pagerank-paths-ranked, or vanilla-rag for a corpus)",
         dest="methods",
     )
     add_old_name(ask, "--instance", dest="methods", action="append")

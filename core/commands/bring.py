@@ -32,8 +32,6 @@ def add_command(subparsers) -> None:
     """Add the command and its options."""
     bring = subparsers.add_parser(
         "bring",
-        help="say what a file, a folder, a zip or a database is, and add it: graphs, documents, "
-        "questions, runs, indexes, cases",
         epilog="It runs the command that it names, which has more options. Formats: "
         "docs/formats.md.",
     )

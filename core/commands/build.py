@@ -48,9 +48,7 @@ one with --memory, is built in steps: after a kill the same command continues wh
 
 def add_command(subparsers) -> None:
     """Add the command and its options."""
-    parser = subparsers.add_parser(
-        "build", help="build a graph from a file of triples", epilog=BUILD_EPILOG
-    )
+    parser = subparsers.add_parser("build", epilog=BUILD_EPILOG)
     parser.add_argument(
         "triples",
         metavar="FILE",

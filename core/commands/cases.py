@@ -48,7 +48,7 @@ PRINTED_FIELDS = (
 
 def add_command(subparsers) -> None:
     """Add the command and its options."""
-    cases = subparsers.add_parser("cases", help="list, export or import saved comparisons")
+    cases = subparsers.add_parser("cases")
     parts = cases.add_subparsers(required=True, metavar="WHAT")
 
     list_parser = parts.add_parser("list", help="the saved comparisons and the examples")

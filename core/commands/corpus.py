@@ -55,7 +55,7 @@ MAX_PRINTED_DOCUMENTS = 10  # documents, and notes on files, that are printed
 
 def add_command(subparsers) -> None:
     """Add the command and its parts with their options."""
-    corpus = subparsers.add_parser("corpus", help="bring documents, see them, take them away")
+    corpus = subparsers.add_parser("corpus")
     parts = corpus.add_subparsers(required=True, metavar="WHAT")
 
     add = parts.add_parser(

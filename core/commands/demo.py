@@ -7,11 +7,7 @@ from core.commands.run import add_server_options, serve
 
 def add_command(subparsers) -> None:
     """Add the command and its options."""
-    demo = subparsers.add_parser(
-        "demo",
-        help="open the app at the comparisons that ship; no model is needed, and nothing is built "
-        "or fetched",
-    )
+    demo = subparsers.add_parser("demo")
     add_server_options(demo)
     demo.set_defaults(run=run)
 

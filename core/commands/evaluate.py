@@ -74,7 +74,6 @@ def add_command(subparsers) -> None:
     """Add the command and its options."""
     evaluate = subparsers.add_parser(
         "evaluate",
-        help="run methods over a question set and compare their figures",
         epilog=EVALUATE_EPILOG,
     )
     add_text(

@@ -11,7 +11,6 @@ def add_command(subparsers) -> None:
     """Add the command and its options."""
     parser = subparsers.add_parser(
         "export",
-        help="write finished comparisons as a folder of web pages",
         description="Write finished comparisons as a folder of web pages. Any web host serves "
         "them, and they open from disk. They hold everything that the comparisons show.",
     )

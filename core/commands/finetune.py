@@ -69,9 +69,7 @@ hours without a graphics card"""
 
 def add_command(subparsers) -> None:
     """Add the command and its parts with their options."""
-    finetune = subparsers.add_parser(
-        "finetune", help="train the encoder or a language model on a question set"
-    )
+    finetune = subparsers.add_parser("finetune")
     trainings = finetune.add_subparsers(required=True, metavar="WHAT")
     encoder = trainings.add_parser(
         "encoder",

@@ -24,7 +24,7 @@ EXPORT_FORMATS_TEXT = "; ".join(f"{name}: {one.title}" for name, one in EXPORT_F
 
 def add_command(subparsers) -> None:
     """Add the command and its parts with their options."""
-    graph = subparsers.add_parser("graph", help="write a graph in a format that other tools read")
+    graph = subparsers.add_parser("graph")
     parts = graph.add_subparsers(required=True, metavar="WHAT")
     export = parts.add_parser(
         "export", help="write a graph as GraphML, Turtle, CSV for Neo4j, or Parquet"

@@ -20,15 +20,13 @@ from core.watch import NO_WATCH
 
 def add_command(subparsers) -> None:
     """Add the command and its parts with their options."""
-    index = subparsers.add_parser(
-        "index", help="what is prepared ahead for a graph: encode vectors, list, delete"
-    )
+    index = subparsers.add_parser("index")
     parts = index.add_subparsers(required=True, metavar="WHAT")
     vectors = parts.add_parser(
         "vectors",
         help="encode the names of a graph's entities, or its triples",
         description="Encode the names of a graph's entities, or its triples, and make them "
-        "searchable (for lego-12-vectors and its neighbours); of a graph made of documents also "
+        "searchable (for vector-paths-ranked and its neighbours); of a graph made of documents also "
         "chunks, relations and communities. Every block is saved as it is done; after Ctrl-C or a "
         "crash the same command continues from there. What an earlier content of the graph had is "
         "not encoded again.",

@@ -32,8 +32,6 @@ def add_command(subparsers) -> None:
     """Add the command and its options."""
     judge = subparsers.add_parser(
         "judge",
-        help="let a language model compare the answers of an evaluation in pairs (abstract "
-        "questions)",
         description="Which of two answers is better, by Comprehensiveness, Diversity, Empowerment "
         "and Overall.",
         epilog=JUDGE_EPILOG,

@@ -7,11 +7,7 @@ from core.commands.terminal import EXIT_OK, port_number
 
 def add_command(subparsers) -> None:
     """Add the command and its options."""
-    mcp = subparsers.add_parser(
-        "mcp",
-        help="serve tools for agents over the Model Context Protocol: on standard input and "
-        "output, or HTTP",
-    )
+    mcp = subparsers.add_parser("mcp")
     mcp.add_argument(
         "--http",
         type=port_number,

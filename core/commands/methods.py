@@ -10,10 +10,12 @@ from core.methods.page import catalogue_page, operator_text
 from core.models.registry import Registry
 from core.operators import OPERATORS
 
+NAME_COLUMNS = 32  # characters of the first column; longer names shift their line
+
 
 def add_command(subparsers) -> None:
     """Add the command and its options."""
-    methods = subparsers.add_parser("methods", help="list the methods")
+    methods = subparsers.add_parser("methods")
     methods.add_argument("--json", action="store_true")
     add_switch(methods, "--page", "print docs/operators-and-methods.md")
     methods.add_argument(
@@ -35,6 +37,8 @@ def run(options) -> int:
     rows = [
         {
             "id": method.id,
+            "name": method.typed_name,
+            "aliases": method.typed_names[1:],
             "title": method.title,
             "paper": method.paper,
             "group": method.group,
@@ -48,9 +52,10 @@ def run(options) -> int:
         print_json(rows)
     else:
         for row in rows:
-            print(f"{row['id']:24} {row['title']}")
+            former_id = "".join(f" ({alias})" for alias in row["aliases"])
+            print(f"{row['name']:{NAME_COLUMNS}} {row['title']}{former_id}")
             for sentence in row["missing"]:
-                print(f"{'':24} cannot run yet: {one_line_advice(sentence)}")
+                print(f"{'':{NAME_COLUMNS}} cannot run yet: {one_line_advice(sentence)}")
     return EXIT_OK
 
 

@@ -16,9 +16,7 @@ SERVER_BACKENDS = {"chat": "openai", "encoder": "openai-embeddings", "reranker":
 
 def add_command(subparsers) -> None:
     """Add the command and its options."""
-    models = subparsers.add_parser(
-        "models", help="list the models, fetch one, add or measure a server"
-    )
+    models = subparsers.add_parser("models")
     models.add_argument("--fetch", metavar="NAME", help="fetch this model's file")
     add_switch(models, "--find", "look for model servers on the usual ports of this computer")
     models.add_argument("--add", metavar="NAME", help="add a server under this name; needs --url")

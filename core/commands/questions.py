@@ -21,10 +21,7 @@ from core.errors import BadInput
 
 def add_command(subparsers) -> None:
     """Add the command and its options."""
-    questions = subparsers.add_parser(
-        "questions",
-        help="keep a file of questions as a set, which evaluate, ask and the pages then know",
-    )
+    questions = subparsers.add_parser("questions")
     questions.add_argument(
         "file",
         metavar="FILE",

@@ -16,7 +16,6 @@ def add_command(subparsers) -> None:
     """Add the command and its options."""
     reports = subparsers.add_parser(
         "reports",
-        help="write community reports ahead (for lego-grag-m)",
         description="Write the reports of communities that are not written yet: of named "
         "entities, of the entities of a question set, or of all. Ctrl-C stops; what was written "
         "stays, and the same command continues from there.",

@@ -87,7 +87,6 @@ def add_command(subparsers) -> None:
     """Add the command and its options."""
     reproduce = subparsers.add_parser(
         "reproduce",
-        help="make a paper's table, beside the values that it prints",
         epilog=REPRODUCE_EPILOG,
     )
     reproduce.add_argument(

@@ -29,11 +29,7 @@ MAX_START_SECONDS = 60  # most seconds to wait for the server before the browser
 
 def add_command(subparsers) -> None:
     """Add the command and its options."""
-    run_app = subparsers.add_parser(
-        "run",
-        help="open the app: fetch and build what its first question needs, then serve it on "
-        "127.0.0.1",
-    )
+    run_app = subparsers.add_parser("run")
     add_server_options(run_app)
     run_app.set_defaults(run=run)
 
@@ -55,10 +51,10 @@ def add_server_options(parser) -> None:
 
 def run(options) -> int:
     """Prepare the graph and the models, then serve until interrupted; return the exit code."""
-    from core.commands.prepare import run as prepare
+    from core.commands.prepare import build_and_fetch
 
     with _end_on_sigterm(_kill_process_tree):
-        prepare(options)
+        build_and_fetch(options.engine())  # the app compiles in the background
     return serve(options, "")
 
 

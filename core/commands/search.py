@@ -45,7 +45,6 @@ def add_command(subparsers) -> None:
     """Add the command and its options."""
     search = subparsers.add_parser(
         "search",
-        help="find a method under a budget of seconds or tokens a question",
         epilog=SEARCH_EPILOG,
     )
     search.add_argument(

@@ -19,7 +19,6 @@ def add_command(subparsers) -> None:
     """Add the command and its options."""
     serve = subparsers.add_parser(
         "serve",
-        help="serve comparisons, evaluations and advice over HTTP; see /docs",
         epilog=f"The key is that of {KEY_VARIABLE}, else a new one that is printed. If others can "
         "reach the port, put a TLS proxy in front of it.",
     )

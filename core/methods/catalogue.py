@@ -10,7 +10,6 @@ import re
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -44,7 +43,17 @@ from core.sharing import check_may_change, forget_owner, record_owner
 from core.sources import AnswerSource
 
 METHODS_FOLDER = Path(__file__).parent
-METHOD_FIELDS = ("title", "short", "method", "paper", "group", "base", "notes", "line")
+METHOD_FIELDS = (
+    "alias",
+    "title",
+    "short",
+    "method",
+    "paper",
+    "group",
+    "base",
+    "notes",
+    "line",
+)
 # names of the files that are listed after those of papers on graphs of triples
 LAST_FILES = (
     "beyond",
@@ -76,7 +85,8 @@ class Method:
 
     Attributes
     ----------
-    id : the key by which commands and addresses name it; the text of the line if it is unnamed.
+    id : the key by which it is saved; the text of the line if it is unnamed.
+    alias : a name in words of the field, by which a person may name it too; empty for none.
     short : the name in the paper (No. 12); empty if there is none.
     paper : the paper or program that it follows.
     group : the group in the paper; "own" for a method that a user saved.
@@ -95,11 +105,22 @@ class Method:
     notes: str = ""
     method: str = ""
     only_on: str = ""
+    alias: str = ""
 
     @property
     def name(self) -> str:
         """The short name for tables: the name in the paper, or else the title."""
         return self.short or self.title
+
+    @property
+    def typed_name(self) -> str:
+        """The name to type and to list first: the alias, or else the id."""
+        return self.alias or self.id
+
+    @property
+    def typed_names(self) -> tuple[str, ...]:
+        """All names by which it can be named, the first one to be shown."""
+        return tuple(dict.fromkeys((self.typed_name, self.id)))
 
     @property
     def label(self) -> str:
@@ -132,7 +153,11 @@ def catalogue() -> dict[str, Method]:
     `own_file_faults` gives the reasons. Raises BadParameter for a faulty published method.
     """
     published = published_methods()
-    own = {key: method for key, method in _own_methods()[0].items() if key not in published}
+    own = {
+        key: replace(method, base=method_id(method.base, published))
+        for key, method in _own_methods()[0].items()
+        if key not in published
+    }
     return published | own | _retriever_methods() | _run_methods()
 
 
@@ -301,11 +326,11 @@ def _read_catalogue_file(file: Path, mtime: int, size: int) -> dict[str, Method]
 def find_method(
     spec: str, methods: Mapping[str, Method] | None = None, preferred_ids: Collection[str] = ()
 ) -> Method:
-    """Return the method of an id or of a line of operators as text.
+    """Return the method of an id, of an alias, or of a line of operators as text.
 
     Parameters
     ----------
-    spec : an id, or the text of a line.
+    spec : an id, an alias, or the text of a line.
     methods : the methods to search; None for the whole catalogue.
     preferred_ids : ids of methods that are preferred in the name of a line, as `method_of_line`
         makes it.
@@ -316,8 +341,8 @@ def find_method(
         If there is no such method, or the text is no line.
     """
     methods = catalogue() if methods is None else methods
-    if spec in methods:
-        return methods[spec]
+    if (id := method_id(spec, methods)) in methods:
+        return methods[id]
     if spec.startswith(RETRIEVER_PREFIX) and f"{spec}{DOCUMENTS_SUFFIX}" in methods:
         return methods[f"{spec}{DOCUMENTS_SUFFIX}"]
     if "(" not in spec:
@@ -326,22 +351,43 @@ def find_method(
             raise BadParameter(own_faults[spec])
         if spec.startswith(RETRIEVER_PREFIX):  # raises the fault of its declaration
             declarations.find_retriever(spec.removeprefix(RETRIEVER_PREFIX))
-        raise UnknownMethod(spec, {key: methods[key].label for key in nearest_ids(spec, methods)})
+        nearest = [methods[key] for key in nearest_ids(spec, methods)]
+        raise UnknownMethod(
+            spec, {one.id: f"{one.label} ({', '.join(one.typed_names)})" for one in nearest}
+        )
     return method_of_line(parse_line(spec), methods, preferred_ids)
 
 
+def method_id(spec: str, methods: Mapping[str, Method] | None = None) -> str:
+    """Return the id of the method with an alias. Any other text is returned unchanged.
+
+    An id comes before an alias, and the alias of an earlier method before that of a later one.
+
+    >>> from core.methods.catalogue import method_id
+    >>> method_id("graphrag-local"), method_id("lgraphrag"), method_id("unknown")
+    ('lgraphrag', 'lgraphrag', 'unknown')
+    """
+    methods = catalogue() if methods is None else methods
+    if not spec or spec in methods:
+        return spec
+    return next((id for id, method in methods.items() if method.alias == spec), spec)
+
+
 def nearest_ids(spec: str, methods: Mapping[str, Method], count: int = 3) -> list[str]:
-    """Return the ids of the methods whose id or name is most similar to `spec`, best first.
+    """Return the ids of the methods with a name that is most similar to `spec`, best first.
 
     >>> from core.methods.catalogue import catalogue, nearest_ids
     >>> nearest_ids("chain-rankin", catalogue())[0], nearest_ids("beam serch", catalogue())[0]
     ('chain-ranking', 'lego-14')
     """
+    from rapidfuzz.fuzz import ratio
+
     text = shorten(spec).casefold()
 
     def similarity(key: str) -> float:
-        names = (key, methods[key].label.casefold(), methods[key].name.casefold())
-        return max(SequenceMatcher(None, name, text).ratio() for name in names)
+        method = methods[key]
+        names = (*method.typed_names, method.label.casefold(), method.name.casefold())
+        return max(ratio(name, text) for name in names)
 
     return sorted(methods, key=similarity, reverse=True)[:count]
 

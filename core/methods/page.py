@@ -117,7 +117,7 @@ def _method_table() -> Iterator[str]:
         counts[work_of(method.paper)] += 1
     works = [work for work, count in counts.items() if count >= MIN_USES_OF_NUMBER]
     yield "Sources: " + "; ".join(f"[{n}] {work}" for n, work in enumerate(works, 1)) + ".\n"
-    yield "| id | method | line | source |"
+    yield "| name, id | method | line | source |"
     yield "|---|---|---|---|"
     full_methods: list[Method] = []
     for group, methods in groups.items():
@@ -137,7 +137,9 @@ def _method_row(method: Method, full_methods: list[Method], works: list[str]) ->
         source = re.sub(rf"(the )?\b{re.escape(work)}(,|\b)", f"[{number}]", source, count=1)
     heading = method.label
     # the parts of the secondary name that the other cells do not show yet
-    words_shown = set(re.findall(r"\w+", f"{method.id} {heading} {source} no v1".lower()))
+    words_shown = set(
+        re.findall(r"\w+", f"{' '.join(method.typed_names)} {heading} {source} no v1".lower())
+    )
     new_parts = [
         part
         for part in method.secondary_name.split(", ")
@@ -157,7 +159,8 @@ def _method_row(method: Method, full_methods: list[Method], works: list[str]) ->
     ]
     if unnamed_models:
         line += f" Asks {', '.join(unnamed_models)}"
-    return _table_row(f"`{method.id}`", heading, line, source)
+    names = ", ".join(f"`{name}`" for name in method.typed_names)
+    return _table_row(names, heading, line, source)
 
 
 def _describe_changes(base: Method, method: Method) -> str:
@@ -175,7 +178,7 @@ def _describe_changes(base: Method, method: Method) -> str:
         if kinds.count(type(old)) > 1:  # the class does not say which step is meant
             return ""
         steps.append(f"`{new!r}`" if type(old) is type(new) else f"`{new!r}` for `{old!r}`")
-    text = f"`{base.id}` with {', '.join(steps)}"
+    text = f"`{base.typed_name}` with {', '.join(steps)}"
     return text if len(text) < len(repr(method.line)) else ""
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from core.errors import BadInput, shorten, suggest_name
 from core.io.encoding import Note, ignore_note
-from core.io.files import FileSource, numbered_lines
+from core.io.files import FileSource, numbered_lines, open_unpacked
 from core.io.json_rows import numbered_rows, read_start
 from core.io.recoded_files import decode_if_certain
 from core.questions.collector import QuestionCollector
@@ -290,8 +290,11 @@ def text_without_brackets(
         format = _recognise_format(file, MAX_QUESTION_FILE_BYTES, bool(columns))
     if format not in LINE_READERS:
         return None
-    texts = (text for _, text in numbered_lines(file, max_bytes=MAX_QUESTION_FILE_BYTES))
-    return " ".join(" ".join(texts).replace("[", "").replace("]", "").split())
+    # The whole text at once: each of a set's files is looked into for a first question.
+    with open_unpacked(file, max_bytes=MAX_QUESTION_FILE_BYTES) as source:
+        data = b"".join(source.lines())
+    text = data.decode("utf-8-sig", "replace")  # who reads the questions names such a byte
+    return " ".join(text.replace("[", "").replace("]", "").split())
 
 
 def _recognise_format(path: FilePath | FileSource, max_bytes: int | None, has_names: bool) -> str:

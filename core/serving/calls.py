@@ -298,7 +298,8 @@ def explain_loss(
 def list_methods(words: str = "") -> list[dict[str, str]]:
     """Return the methods whose id, title or paper contains each of these words.
 
-    Each has `id`, `title`, `paper`, `asks` (“documents” or “a graph”) and `line`, its operators.
+    Each has `name`, the name to use, and `id`, an equal one by which it is saved. It also has
+    `title`, `paper`, `asks` (“documents” or “a graph”) and `line`, its operators.
 
     >>> from core.serving.calls import list_methods
     >>> [method["id"] for method in list_methods("No. 12 one-shot")][:1]
@@ -307,11 +308,11 @@ def list_methods(words: str = "") -> list[dict[str, str]]:
     checked_text(words, "words")
     rows = []
     for key, method in catalogue().items():
-        text = f"{key} {method.short} {method.title} {method.method} {method.paper}"
+        text = f"{key} {method.alias} {method.short} {method.title} {method.method} {method.paper}"
         if contains_words(text, words):
             asks = "documents" if method.on_documents else "a graph"
-            row = {"id": key, "title": method.title, "paper": method.paper, "asks": asks}
-            rows.append(row | {"line": repr(method.line)})
+            row = {"id": key, "name": method.typed_name, "title": method.title}
+            rows.append(row | {"paper": method.paper, "asks": asks, "line": repr(method.line)})
     return rows
 
 

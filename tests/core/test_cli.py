@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -12,7 +13,10 @@ import pytest
 
 from core.cli import EXIT_FAILED, EXIT_OK, EXIT_WRONG_INPUT, main, parser
 from core.commands import terminal
+from core.commands.listing import COMMAND_GROUPS, COMMANDS, example
 from core.graph.building.build import build
+from core.io.home import ROOT
+from core.methods.catalogue import catalogue
 
 QUESTION = "which person directed the movie Inception"
 FAST = "EgoNetwork(hops=2, keep=300) >> ShortestPaths() >> Rank(keep=20) >> Answer()"
@@ -58,6 +62,66 @@ def test_the_help_of_long_commands_is_in_plain_words(capsys, command):
         main([command, "--help"])
     words = set(re.findall(r"[a-z]+", capsys.readouterr().out.lower()))
     assert not words & {"kept", "keeps", "goes", "anew", "lot", "beat"}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_example_of_a_command_is_one_and_ends_its_help(capsys, command):
+    words = shlex.split(example(command))
+    assert words[:2] == ["hopscope", command]
+    assert callable(parser([command]).parse_args(words[1:]).run)
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    assert capsys.readouterr().out.endswith(f"\n  {example(command)}\n")
+
+
+def test_methods_that_examples_name_are_first_names():
+    named = re.findall(r"--methods? (\S+)", " ".join(map(example, COMMANDS)))
+    ids = {method.typed_name for method in catalogue().values()}
+    assert named and {name for names in named for name in names.split(",")} <= ids
+
+
+def test_the_list_has_each_command_once_and_no_module_is_without_a_line(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    out = capsys.readouterr().out
+    assert ended.value.code == 0 and max(map(len, out.splitlines())) <= 110
+    for name, (purpose, _) in COMMANDS.items():
+        assert out.count(f"\n  {name:11}{purpose}\n               {example(name)}\n") == 1
+    files = (ROOT / "core/commands").glob("*.py")
+    marked = [file for file in files if "def add_command(subparsers)" in file.read_text("utf-8")]
+    assert {file.stem for file in marked} == set(COMMANDS)
+
+
+def test_the_readme_has_a_row_of_commands_for_each_group():
+    text = (ROOT / "README.md").read_text("utf-8")
+    rows = re.findall(r"^\| ([a-z ]+) \| (`[a-z]+`(?:, `[a-z]+`)*) \|$", text, re.MULTILINE)
+    assert {group: re.findall(r"\w+", names) for group, names in rows} == {
+        group.lower(): list(commands) for group, commands in COMMAND_GROUPS.items()
+    }
+
+
+def test_the_list_imports_no_command_and_a_command_no_other():
+    code = (
+        "import sys; from core.cli import main\ntry: main(sys.argv[1:])\nexcept SystemExit: pass\n"
+        "print(*sorted(m for m in sys.modules if m.startswith('core.commands.')), file=sys.stderr)"
+    )
+
+    def imported(*arguments):
+        ended = subprocess.run(
+            [sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True
+        )
+        return set(ended.stderr.splitlines()[-1].split())
+
+    parts = {"core.commands.listing", "core.commands.terminal"}
+    assert imported("--help") == imported("--version") == parts
+    assert imported("methods", "--help") == parts | {"core.commands.methods"}
+
+
+def test_an_unknown_command_is_refused_with_the_known_ones(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["aks", "who"])
+    known = set(re.findall(r"'(\w+)'", capsys.readouterr().err))
+    assert ended.value.code == EXIT_WRONG_INPUT and known == {"aks", *COMMANDS}
 
 
 def test_a_log_gets_a_line_of_progress_now_and_then(capsys, monkeypatch):
@@ -183,7 +247,7 @@ def test_entities_can_be_named(movies, capsys):
         (["ask", ""], EXIT_WRONG_INPUT, "Type a question first"),
         (["ask", "x" * 20_000], EXIT_WRONG_INPUT, "too long"),
         (["ask", "who", "--entity", "Incepton"], EXIT_WRONG_INPUT, "Did you mean Inception"),
-        (["ask", QUESTION, "--method", "lego-99"], EXIT_WRONG_INPUT, "(lego-9)"),
+        (["ask", QUESTION, "--method", "lego-99"], EXIT_WRONG_INPUT, "-relations-picked, lego-9)"),
         (
             ["ask", QUESTION, "--method", "PersonalizedPageRank(dampnig=1)"],
             EXIT_WRONG_INPUT,
@@ -211,6 +275,19 @@ def test_bad_input_ends_in_a_sentence_and_a_code(
         capsys, *(argument.replace("{tmp}", str(tmp_path)) for argument in arguments)
     )
     assert ended == code and sentence in err and "Traceback" not in err
+
+
+def test_ask_takes_the_first_name_of_a_method_and_keeps_its_id(movies, capsys):
+    lanes = ["--method", "pagerank-paths", "--method", "lego-1"]
+    out = told(capsys, "ask", QUESTION, *lanes, "--no-llm", "--json")[1]
+    assert [lane["instance"] for lane in json.loads(out)["lanes"]] == ["lego-1", "lego-1"]
+
+
+def test_methods_are_listed_by_their_first_names(capsys):
+    rows = {row["id"]: row for row in json.loads(told(capsys, "methods", "--json")[1])}
+    names = {id: [rows[id]["name"], *rows[id]["aliases"]] for id in ("lgraphrag", "hipporag")}
+    assert names == {"lgraphrag": ["graphrag-local", "lgraphrag"], "hipporag": ["hipporag"]}
+    assert re.search(r"^graphrag-local .*\(lgraphrag\)$", told(capsys, "methods")[1], re.MULTILINE)
 
 
 @pytest.mark.parametrize("command", ["methods", "instances"])

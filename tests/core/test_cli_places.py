@@ -167,12 +167,12 @@ import time
 from argparse import Namespace
 from core.commands import prepare, run
 
-def slow(options):
+def slow(engine):
     print("preparing", flush=True)
     time.sleep(600)
 
-prepare.run = slow
-run.run(Namespace(port=8, host="127.0.0.1", no_browser=True))
+prepare.build_and_fetch = slow
+run.run(Namespace(engine=lambda: None, port=8, host="127.0.0.1", no_browser=True))
 """
 
 

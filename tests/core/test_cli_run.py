@@ -6,8 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+from argparse import Namespace
+from unittest.mock import MagicMock
 
 import pytest
+
+from core.commands import prepare, run
 
 STARTED = """
 import subprocess, sys
@@ -35,3 +39,12 @@ def test_a_command_that_is_ended_ends_its_server():
     assert command.wait(30) == 1  # what the server ended with is no success
     with pytest.raises(ProcessLookupError):
         os.kill(server, 0)
+
+
+def test_prepare_compiles_ahead_and_run_leaves_that_to_the_app(monkeypatch):
+    engine = MagicMock()
+    options = Namespace(engine=lambda: engine)
+    engine.models.list_models.return_value = []
+    monkeypatch.setattr(run, "serve", lambda options, page: 0)
+    assert run.run(options) == 0 and engine.graph.called and not engine.preload.called
+    assert prepare.run(options) == 0 and engine.preload.called

@@ -39,6 +39,7 @@ def test_comparison_equals_the_output_of_the_command(found, capsys):
     assert (
         found[0].answers[0] == "Christopher Nolan"
         and found["lego-12"].method == "lego-12"
+        and found["pagerank-paths-ranked"] is found["lego-12"]
         and len(found) == 2
     )
     with pytest.raises(KeyError, match="lego-12"):

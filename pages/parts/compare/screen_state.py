@@ -17,6 +17,7 @@ from core.cases import Case, comparison_of_case, get_case
 from core.cases.examples import demo
 from core.engine import MethodComparison
 from core.errors import HopscopeError
+from core.methods.catalogue import method_id
 from core.runtime.jobs import Job
 from core.sources import SourceQuestion
 from core.types import Question
@@ -27,6 +28,7 @@ from pages.parts.shared.sentences import write
 from pages.parts.shared.session import (
     chosen_source,
     engine,
+    methods,
     page_source,
     waiter,
     was_address_entered,
@@ -193,7 +195,7 @@ def _fill_session(link: Permalink, known: Question | None) -> None:
     session.entities = list(link.entities or set_question.entities)
     session.answers = list(link.answers or set_question.answers)
     session.hops = set_question.hops
-    session.lanes = list(link.lanes)
+    session.lanes = [method_id(lane, methods()) for lane in link.lanes]
     session.seed = link.seed
     session.model = link.model and _is_answer_model_present()
     session.reader = link.reader

@@ -54,6 +54,7 @@ def chooser_data(catalogue: Mapping[str, Method], models, answering: bool) -> di
             {
                 "id": method.id,
                 "label": tr(method.label),
+                "name": method.typed_name,
                 "number": method.secondary_name,
                 "sentence": _sentence(method, base),
                 "line": method.line.words(),

@@ -53,7 +53,9 @@ def list_entries(source: AnswerSource) -> dict[str, Any]:
             "id": method.id,
             "title": tr(method.label),
             "name": method.secondary_name,
-            "note": tr(method.title) if method.title != method.label else "",
+            "note": " · ".join(
+                (method.typed_name, *([tr(method.title)] if method.title != method.label else []))
+            ),
             "adds": method.is_for(source),  # else the method can only be opened in Build
         }
         for method in catalogue().values()

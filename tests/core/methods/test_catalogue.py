@@ -7,12 +7,13 @@ import re
 
 import pytest
 
-from core.errors import BadInput, BadParameter
+from core.errors import BadInput, BadParameter, UnknownMethod
 from core.methods import catalogue as rows
 from core.methods.catalogue import (
     Method,
     catalogue,
     find_method,
+    method_id,
     method_of_line,
     own_file_faults,
     read_methods,
@@ -364,3 +365,35 @@ def test_the_walks_of_the_paper_go_along_the_triples_and_three_of_each_node_are_
     assert known["walk-retrieve-rw-paper"].line.operators[0] == NodesThenWalks(
         strategy="random", walks=60, length=4, nodes=3, keep=3, per="node", direction="out"
     )
+
+
+def test_every_name_of_a_published_method_is_its_own():
+    methods = rows.published_methods()
+    names = [name for method in methods.values() for name in method.typed_names]
+    assert len(names) == len(set(names))
+    assert not [name for name in names if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)]
+    assert not [name for name in names if name.startswith(("own-", "retriever-", "run-"))]
+    for method in methods.values():
+        assert all(find_method(name, methods) is method for name in method.typed_names)
+
+
+def test_names_of_the_field_find_the_method_of_the_paper():
+    ids = {"graphrag-local": "lgraphrag", "lightrag-mix": "m-lightrag-program"}
+    assert {name: find_method(name).id for name in ids} == {n: method_id(n) for n in ids} == ids
+
+
+def test_a_name_near_a_first_name_is_answered_by_it():
+    with pytest.raises(UnknownMethod, match=r"\(graphrag-local, lgraphrag\)") as raised:
+        find_method("graphrag-locl")
+    assert raised.value.alternatives[0] == "lgraphrag"
+
+
+def test_own_rows_may_name_a_base_and_themselves_by_first_names():
+    line = '[{ extract = "EgoNetwork" }, { retrieve = "ShortestPaths" }]'
+    rows.own_file().write_text(
+        f'[mine]\ntitle = "Mine"\nalias = "my-paths"\nbase = "pagerank-paths"\nline = {line}\n'
+        f'[graphrag-local]\ntitle = "Theirs"\nline = {line}\n'
+    )
+    assert (find_method("my-paths").id, find_method("mine").base) == ("mine", "lego-1")
+    # an id that was there before the name came goes on meaning the same
+    assert find_method("graphrag-local").title == "Theirs"

@@ -121,6 +121,9 @@ def test_methods_and_sources_are_listed():
         for method in calls.list_methods("fastinsight")
     )
     assert calls.list_methods("no such words") == []
+    assert [(one["name"], one["id"]) for one in calls.list_methods("graphrag-local-nano")] == [
+        ("graphrag-local-nano", "lgraphrag-original")
+    ]
     metaqa = next(one for one in calls.list_sources() if one["name"] == "metaqa")
     assert metaqa["kind"] == "graph" and "metaqa-1hop-dev" in metaqa["sets"]
 

@@ -34,6 +34,7 @@ def test_best_matches_first_and_facets_narrow_the_list(app):
             "chain rank": "chain-ranking",
             "rank by meaning": "lego-12",
             "lego-12-rbs": "lego-12-rbs",
+            "pagerank-beam": "lego-14",
             "think": "tog",
         }.items():
             search.fill(typed)

@@ -50,6 +50,13 @@ def test_a_heading_in_the_address_is_no_method(movies):
     assert at.error[0].value.replace("\\", "").startswith("There is no method “# Baselines”")
 
 
+def test_a_first_name_in_the_address_opens_the_method_of_the_id(movies):
+    names = ["pagerank-paths", "lego-14"]
+    at = lanes(q="which person directed the movie Inception", lane=names, llm="0")
+    assert at.session_state["lanes"] == ["lego-1", "lego-14"]
+    assert not at.error and not at.exception
+
+
 def test_an_unknown_method_in_the_address_is_named_and_the_nearest_three_are_offered(movies):
     at = lanes(q="which person directed the movie Inception", lane=["shortest-path"], llm="0")
     assert len(at.error) == 1 and not at.exception

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from core.graph.names.word_index import words_of
 from core.models.base import Chat
@@ -238,6 +237,8 @@ def diversify_points(points: Sequence[AnswerPoint], diversity: float) -> tuple[A
     ordered = sorted(points, key=lambda point: -point.score)
     if not diversity or len(ordered) < 2:
         return tuple(ordered)
+    from scipy.sparse import csr_array  # every command would wait for it at the top
+
     columns: dict[str, int] = {}  # the column of each word in the incidence matrix
     rows = []
     for point in ordered:
