@@ -63,4 +63,13 @@ def test_an_absent_folder_is_named_with_the_way_to_it(tmp_path, monkeypatch):
     monkeypatch.setattr("core.io.data_folders.SHIPPED_DATA", tmp_path / "data")
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     assert absent_data_advice("scifact").endswith("\n$ hopscope data --add scifact")
+    assert absent_data_advice("webqsp-own").endswith("\n$ hopscope data --add webqsp-cwq")
+    assert absent_data_advice("metaqa-2hop-dev") == ""
     assert data_folder("scifact") == tmp_path / "home" / "data" / "scifact"
+
+
+@pytest.mark.parametrize("row", [row for row in listed_data().values() if not row.in_wheel])
+def test_question_sets_of_an_absent_folder_are_known(row: DataFolder):
+    for file in (ROOT / "data" / row.name).glob("*.toml"):
+        sets = tomllib.loads(file.read_text("utf-8")).get("questions", {})
+        assert set(sets) <= {row.name, *row.sets}

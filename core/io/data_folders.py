@@ -31,6 +31,7 @@ class DataFolder:
     sha256 : digest of the archive.
     inside : folder in the archive that holds the data.
     description : content of the folder's corpus.toml, which a publisher's archive lacks.
+    sets : names of its question sets that differ from the folder's.
     """
 
     name: str
@@ -40,6 +41,7 @@ class DataFolder:
     sha256: str = ""
     inside: str = ""
     description: str = ""
+    sets: tuple[str, ...] = ()
 
     @property
     def path(self) -> Path | None:
@@ -71,16 +73,18 @@ def data_folder(name: str) -> Path:
 
 
 def absent_data_advice(name: str) -> str:
-    """Return how to add a listed folder that is absent; empty for other names.
+    """Return how to add the absent folder of a graph, a corpus or a question set.
+
+    Empty for other names.
 
     >>> from core.io.data_folders import absent_data_advice
     >>> absent_data_advice("metaqa"), absent_data_advice("no such set")
     ('', '')
     """
-    row = listed_data().get(name)
-    if row is None or row.path is not None:
-        return ""
-    return with_command(
-        f" “{name}” is not in this installation (licence: {row.licence}).",
-        f"hopscope data --add {name}",
-    )
+    for row in listed_data().values():
+        if name in (row.name, *row.sets) and row.path is None:
+            return with_command(
+                f" {row.name} is not in this installation (licence: {row.licence}).",
+                f"hopscope data --add {row.name}",
+            )
+    return ""
