@@ -19,7 +19,7 @@ import urllib.request
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatch
 from hashlib import file_digest
-from importlib.metadata import Distribution, distributions
+from importlib.metadata import Distribution, distributions, version
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ from core.models.weights import weights_folder
 RULES = tomllib.loads((ROOT / "tests" / "supply_chain.toml").read_text("utf-8"))
 REPORT_FILE = ROOT / "sbom.cdx.json"
 TOOLS = ROOT / ".venv-supply" / "bin"
-AUDIT_SOURCE = "https://pypi.org/pypi/pip/json"  # pip-audit asks its neighbours
+AUDIT_SOURCE = "https://pypi.org/pypi/{}/{}/json"  # what pip-audit asks
 BINARY_SUFFIXES = (".gz", ".safetensors", ".webp", ".png", ".zip", ".parquet", ".arrow", ".mo")
 
 
@@ -110,10 +110,12 @@ def licence_faults(installed: dict[str, Distribution], needed: set[str]) -> list
 
 def audit_faults() -> list[str]:
     """Run pip-audit over this environment, if its source answers."""
+    address = AUDIT_SOURCE.format("streamlit", version("streamlit"))
     try:
-        urllib.request.urlopen(AUDIT_SOURCE, timeout=15).close()
-    except OSError as error:
-        print(f"  pip-audit did not run: its source could not be reached ({error}).")
+        with urllib.request.urlopen(address, timeout=15) as answer:
+            json.load(answer)["vulnerabilities"]
+    except (OSError, ValueError, KeyError) as error:
+        print(f"  UNKNOWN: pip-audit did not run, as its source does not answer ({error}).")
         return []
     site = sysconfig.get_path("purelib")
     command = [TOOLS / "pip-audit", "--path", site, "--format", "json", "--progress-spinner", "off"]
