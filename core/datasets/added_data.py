@@ -128,5 +128,5 @@ def _check_content(row: DataFolder, folder: Path) -> None:
                     return
             except ValueError as error:
                 raise BadInput(f"{row.name}/{file} cannot be read: {error}.") from None
-    if not row.name.startswith("models/"):
+    if not any(folder.glob("*.safetensors")):  # the weights in `models`
         raise BadInput(f"The folder does not hold {row.name}.")
