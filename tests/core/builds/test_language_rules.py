@@ -179,6 +179,7 @@ def test_a_spacy_model_is_read_without_an_import_of_its_package(tmp_path, monkey
     import spacy
 
     package = tmp_path / "de_core_news_sm"
+    package.mkdir()
     spacy.blank("de").to_disk(package / "de_core_news_sm-3.8.0")
     (package / "__init__.py").write_text("raise RuntimeError('must never be imported')")
     about = tmp_path / "de_core_news_sm-3.8.0.dist-info"
