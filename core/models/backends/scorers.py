@@ -187,7 +187,8 @@ class SparseEncoder(Backend):
     ----------
     weights : a local folder, or a name on the model hub.
     package : package with the weights, which is not imported; empty to use `weights`.
-    inside, requirement : keys of older files, which are read and not used.
+    inside : key of older files, which is not used: the weights are in `model`.
+    requirement : name for pip of a package whose digests are not listed.
     batch : texts per batch on a processor.
     max_tokens : tokens of each text that are read.
     """
@@ -206,7 +207,10 @@ class SparseEncoder(Backend):
             return missing_on_hub(row, self.weights, "transformers", "transformers")
         if weights_of(self.package):
             return ""
-        return fetch_advice(row) if self.fetchable else missing_package(row, self.package)
+        if self.fetchable:
+            return fetch_advice(row)
+        arguments = self.requirement and f"--no-deps {self.requirement}"
+        return missing_package(row, self.package, arguments)
 
     @property
     def fetchable(self) -> bool:
