@@ -1,6 +1,7 @@
 # make run: everything needed, then the app on 127.0.0.1:8501. make test: everything needed, then all tests. make lint: style, floors, types.
 # make measure: how large and how readable the code is.
 # make docs: the documents as a site, in site/. make strings: the texts of the screens for translators (docs/translating.md).
+# make supply-chain: weaknesses, licences and digests of all that is installed, and a list of it (sbom.cdx.json).
 # make test-peers: programs of others asked anew, and compared. make test-vllm: vLLM itself, on processors.
 # GPU=1 takes requirements-gpu.txt (vLLM) in an environment of its own.
 VENV := $(if $(GPU),.venv-gpu,.venv)
@@ -24,8 +25,9 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 PEERS := .venv-peers
 VLLM := .venv-vllm
 DOCS := .venv-docs
+SUPPLY := .venv-supply
 
-.PHONY: run test test-peers test-vllm lint measure linters install prepare models browser benchmarks docs gallery strings clean
+.PHONY: run test test-peers test-vllm supply-chain hashes lint measure linters install prepare models browser benchmarks docs gallery strings clean
 
 run: prepare
 	$(PY) -m streamlit run app.py
@@ -142,5 +144,21 @@ $(DOCS)/.installed: requirements-docs.txt
 	@$(call pip,$(DOCS),-r requirements-docs.txt)
 	@touch $@
 
+# Digests of the versions in constraints.txt that a plain install takes, on all systems.
+hashes:
+	head -1 constraints-hashes.txt > .hashes
+	$(if $(UV),$(UV),python3 -m uv) pip compile pyproject.toml -c constraints.txt --generate-hashes --universal --python-version 3.11 \
+	  --index-strategy unsafe-best-match --no-annotate --no-header --quiet >> .hashes
+	mv .hashes constraints-hashes.txt
+
+# The tools have an environment of their own, so that they are not in the list.
+supply-chain: prepare $(SUPPLY)/.installed
+	$(PY) -m tests.supply_chain
+
+$(SUPPLY)/.installed: requirements-supply.txt
+	@python3 -m venv $(SUPPLY)
+	@$(call pip,$(SUPPLY),-r requirements-supply.txt)
+	@touch $@
+
 clean:
-	rm -rf .venv .venv-gpu .venv-peers .venv-vllm .venv-docs site
+	rm -rf .venv .venv-gpu .venv-peers .venv-vllm .venv-docs .venv-supply site sbom.cdx.json

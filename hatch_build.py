@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,18 @@ def in_package(code: str) -> str:
 
 
 def shipped(root: Path) -> list[Path]:
-    """The files that ship, below `root`: those that git knows or would take, or in an unpacked source archive all that lie there."""
+    """The files that ship, below `root`, without the folders of data that are not for a wheel."""
+    table = tomllib.loads((root / "data/licences.toml").read_text("utf-8"))
+    absent = [Path("data", name) for name, row in table.items() if not row["in_wheel"]]
+    return [
+        path
+        for path in known_files(root)
+        if not any(path.is_relative_to(folder) for folder in absent)
+    ]
+
+
+def known_files(root: Path) -> list[Path]:
+    """Files that git knows or would take, or in an unpacked source archive all that lie there."""
     listed = subprocess.run(
         ["git", "-C", str(root), "ls-files", "-coz", "--exclude-standard", "--", *SHIPPED],
         capture_output=True,

@@ -76,6 +76,10 @@ class ModelUnavailable(HopscopeError):
     """A model that is not installed. The message says how to get it."""
 
 
+class FetchFailed(HopscopeError):
+    """A download that failed, or whose digest is wrong."""
+
+
 class ModelFailed(HopscopeError):
     """A failure of an installed model or of a model server."""
 

@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from core import __version__
+from core.io.data_folders import listed_data
 from core.io.home import ROOT
 from core.runtime.server_process import free_port
 from tests.benchmarks.install import Installed, sizes, table
@@ -99,6 +100,35 @@ def test_it_holds_one_package_and_its_version(wheel):
         "hopscope/static/cytoscape.min.js",
     } <= set(names)
     assert not [name for name in names if "/tests/" in name or "__pycache__" in name]
+
+
+def test_it_holds_the_data_that_may_be_passed_on(wheel):
+    files = zipfile.ZipFile(wheel)
+    for name, row in listed_data().items():
+        inside = [file for file in files.namelist() if file.startswith(f"hopscope/data/{name}/")]
+        assert bool(inside) == row.in_wheel, name
+    about = files.read(f"hopscope-{__version__}.dist-info/METADATA").decode("utf-8")
+    assert "\nLicense-Expression: Apache-2.0 AND CC-BY-2.5 AND" in about
+
+
+def test_what_lists_data_copes_with_absent_folders(installed, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    (tmp_path / "work").mkdir()
+
+    def say(*arguments: str) -> subprocess.CompletedProcess:
+        return outside(installed, tmp_path / "work", "hopscope", *arguments)
+
+    for command in (["corpus", "list"], ["cases", "list"], ["models"], ["methods"], ["reproduce"]):
+        said = say(*command)
+        assert said.returncode == 0 and said.stdout, (command, said.stderr)
+    said = say("reproduce", "walks-updates", "--small", "--sample", "1")
+    assert said.returncode == 2 and "hopscope data --add pathquestion-2hop" in said.stderr
+    said = say("ask", "Who?", "--corpus", "scifact", "--method", "vanilla-rag", "--no-llm")
+    assert said.returncode == 2 and "hopscope data --add scifact" in said.stderr
+    assert say("data", "--add", "cacm", "--from", str(ROOT)).returncode == 0
+    rows = {row.split()[1]: row[0] for row in say("data").stdout.splitlines()}
+    assert rows["cacm"] == rows["hotpotqa"] == "●" and rows["scifact"] == "○"
+    assert "cacm" in say("corpus", "list").stdout
 
 
 def test_what_it_imports_of_ours_lies_in_it(wheel):

@@ -17,14 +17,13 @@ from core.builds.catalogue import GraphBuild, catalogue, find_build
 from core.corpus import Corpus
 from core.errors import BadInput, ModelUnavailable
 from core.graph.columns import Table
+from core.io.data_folders import data_folder
 from core.io.durations import duration_text
 from core.io.files import numbered_lines
-from core.io.home import ROOT
 from core.io.plain_data import from_plain
 from core.models.base import Chat, Encoder, Models, NoModels
 from core.types import Usage
 
-DATA_FOLDER = ROOT / "data"
 REPLIES_FILE = "replies.jsonl.gz"
 """Name of the file of replies in the data folder of a corpus."""
 FACTS_FILE = "facts.jsonl.gz"
@@ -81,7 +80,7 @@ class ShippedBuild:
 
 def shipped_replies(corpus: Corpus) -> list[Path]:
     """Return the files of language model replies that ship with a corpus."""
-    return sorted((DATA_FOLDER / corpus.name).glob("replies*.jsonl.gz"))
+    return sorted(data_folder(corpus.name).glob("replies*.jsonl.gz"))
 
 
 def shipped_facts(corpus: Corpus) -> list[Path]:
@@ -89,7 +88,7 @@ def shipped_facts(corpus: Corpus) -> list[Path]:
 
     The facts were found without a language model. With them, no parser reads the chunks again.
     """
-    return [file for file in (DATA_FOLDER / corpus.name / FACTS_FILE,) if file.exists()]
+    return [file for file in (data_folder(corpus.name) / FACTS_FILE,) if file.exists()]
 
 
 def shipped_builds(corpus: Corpus) -> tuple[ShippedBuild, ...]:

@@ -19,6 +19,7 @@ COMMAND_GROUPS = {
         "build": ("build a graph from a file of triples", "triples.tsv --out graphs/mine"),
         "graph": ("export or remove a graph", "export metaqa --format turtle --out metaqa.ttl"),
         "corpus": ("add documents and build graphs of them", "add reports/ --name reports"),
+        "data": ("list the shipped data and licences, add a set", "--add scifact"),
         "questions": ("save a file of questions as a set", "mine.csv --graph mine --name my-set"),
     },
     "Evaluate": {

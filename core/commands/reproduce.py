@@ -21,6 +21,7 @@ from core.commands.terminal import (
     add_text,
     check_writable,
     finish_job,
+    one_line_advice,
     parse_sample,
     print_json,
     warn,
@@ -64,6 +65,7 @@ from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.store import Store, evaluations_file
+from core.io.data_folders import absent_data_advice
 from core.io.durations import with_time_left
 from core.methods.catalogue import Method, catalogue
 from core.operators.texts.built_graph import BuiltGraph
@@ -345,14 +347,28 @@ def _available_sets(options, experiment: Experiment) -> dict[str, str]:
                 f"{suggest_name(name, tuple(experiment.printed))}"
             )
     if options.small:
-        available_sets = experiment.shipped_sets()
-        if not available_sets:
-            raise BadInput(f"No set of {experiment.id} ships, so that it cannot be tried in small.")
+        available_sets = _present_sets(experiment)
     else:
         available_sets = _find_sets(options.data, experiment)
     if not options.set:
         return available_sets
     return {name: source for name, source in available_sets.items() if name in options.set}
+
+
+def _present_sets(experiment: Experiment) -> dict[str, str]:
+    """Return the sets of a small run that are in this installation, and warn of the others.
+
+    Raises BadInput if there are none.
+    """
+    sets = experiment.shipped_sets()
+    absent = {name: absent_data_advice(source) for name, source in sets.items()}
+    present = {name: source for name, source in sets.items() if not absent[name]}
+    missing = [f"{name} is left out:{advice}" for name, advice in absent.items() if advice]
+    if not present:
+        reasons = " ".join(missing) or f"No set of {experiment.id} ships."
+        raise BadInput(f"{experiment.id} cannot be tried in small. {reasons}")
+    warn(map(one_line_advice, missing))
+    return present
 
 
 def _find_sets(data: Sequence[str], experiment: Experiment) -> dict[str, str]:

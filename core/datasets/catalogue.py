@@ -24,14 +24,14 @@ from core.errors import BadInput, HopscopeError, StoreError, shorten, suggest_na
 from core.graph.building.build import open_or_build
 from core.graph.protocol import KnowledgeGraph
 from core.graph.store import GRAPH_META_FILE, Graph
-from core.io.home import ROOT, graphs_folder
+from core.io.data_folders import SHIPPED_DATA, absent_data_advice, added_data_folder
+from core.io.home import graphs_folder
 from core.io.stamps import Stamp, StampedCache, stamp_subfolder_files, stamp_tree
 from core.io.toml_file import read_toml
 from core.sharing import LOCAL_ADMINISTRATOR, current_person
 from core.types import Direction, Question
 from core.watch import NO_WATCH, Watch
 
-SHIPPED_DATA = ROOT / "data"
 DATASET_DESCRIPTION = "dataset.toml"
 _opening_lock = threading.Lock()  # keeps two threads from building the same graph
 _shipped_cache = StampedCache["Dataset"]()
@@ -201,10 +201,11 @@ def _read_own_dataset(folder: FilePath) -> Dataset | None:
 
 
 def shipped_datasets() -> dict[str, Dataset]:
-    """Return the data sets in `data/` by name."""
+    """Return the data sets in `data/` by name, with those that the person added there."""
     datasets_by_name = {}
     own_folder = graphs_folder()
-    for path, files in _shipped_descriptions():
+    added = stamp_subfolder_files(added_data_folder(), DATASET_DESCRIPTION)
+    for path, files in [*added, *_shipped_descriptions()]:
         # A data set has the folder of its graph, which another home changes.
         key = (path, own_folder)
         dataset = _shipped_cache.get_or_make(key, files, partial(_read_description, path))
@@ -356,7 +357,8 @@ def _datasets_by_set() -> dict[str, Dataset]:
 
 
 def _unknown_message(noun: str, name: str, known_names: Mapping) -> str:
-    return f"There is no {noun} “{shorten(name)}”.{suggest_name(name, known_names)}"
+    advice = absent_data_advice(name) or suggest_name(name, known_names)
+    return f"There is no {noun} “{shorten(name)}”.{advice}"
 
 
 def _read_description(path: FilePath) -> Dataset:

@@ -15,7 +15,7 @@ from core.graph.building.build import build_in_memory
 from core.graph.readers.json_graphs import row_triples
 from core.graph.readers.source import Triple
 from core.graph.store import Graph
-from core.io.home import ROOT
+from core.io.data_folders import data_roots
 from core.io.recoded_files import decode_if_certain
 from core.questions.forms import ANSWERABLE_KEY, question_rows
 from core.questions.question_files import (
@@ -106,7 +106,7 @@ class QuestionSet:
 
         Empty if all was read, and for a shipped set.
         """
-        if self.file.is_relative_to(ROOT / "data"):
+        if any(map(self.file.is_relative_to, data_roots())):
             return ""
         return self._read().note(self.name if self.is_own else "")
 

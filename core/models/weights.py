@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import json
 import os
-from functools import lru_cache
 from pathlib import Path
 
-from core.io.home import ROOT, models_folder
+from core.io.carried_weights import file_sha256
+from core.io.home import models_folder
 
 TRAINING_FILE = "training.json"  # record of the training of a folder's weights, with measurements
-SHIPPED_WEIGHTS_FOLDER = ROOT / "data" / "models"
 
 
 def weights_folder(folder: str) -> Path:
@@ -48,24 +45,6 @@ def _is_hidden(path: Path) -> bool:
     return nearest_folder is not None and not os.access(nearest_folder, os.X_OK)
 
 
-def packaged_folder(package: str, folder: str) -> Path | None:
-    """Return a folder of weights in an installed package, without importing the package.
-
-    Parameters
-    ----------
-    package : name of the package.
-    folder : the folder inside it.
-
-    Returns
-    -------
-    The folder; None if the package is not installed or has no such folder with a model.
-    """
-    spec = importlib.util.find_spec(package)
-    locations = spec.submodule_search_locations if spec else None
-    folders = (Path(location) / folder for location in locations or ())
-    return next((path for path in folders if (path / "config.json").is_file()), None)
-
-
 def is_in_hub_cache(name: str) -> bool:
     """Return whether weights from the model hub are in its cache on this computer."""
     cache = Path(
@@ -83,7 +62,7 @@ def weights_stamp(folder: str) -> str:
     """
     weights_path = weights_folder(folder)
     try:
-        return _digest(weights_path / TRAINING_FILE)
+        return file_sha256(weights_path / TRAINING_FILE)
     except OSError:
         states = []
         for file in weights_path.glob("*.safetensors"):
@@ -91,26 +70,10 @@ def weights_stamp(folder: str) -> str:
         return repr(sorted(states))
 
 
-def _digest(file: Path) -> str:
-    """Return the SHA-256 of a file, which is read again only after a change. Raises OSError."""
-    stat = file.stat()
-    return _compute_digest(file, stat.st_mtime_ns, stat.st_size, stat.st_ino)
-
-
-@lru_cache(maxsize=64)
-def _compute_digest(file: Path, *state: int) -> str:
-    """Return the SHA-256 of a file.
-
-    With another `state` it is not taken from the cache.
-    """
-    with open(file, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def weights_digest(folder: Path) -> str:
     """Return a digest of an encoder's weights, tokenizer and settings. Raises OSError."""
     files = ("model.safetensors", "tokenizer.json", "config.json")
-    return " ".join(_digest(folder / file) for file in files)
+    return " ".join(file_sha256(folder / file) for file in files)
 
 
 def training_figures(folder: Path) -> str:

@@ -32,7 +32,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
-from importlib.metadata import version
 from pathlib import Path
 from zlib import crc32
 
@@ -255,14 +254,14 @@ def corpus(options) -> list[Cost]:
 
 def _save_facts(documents: Iterable) -> None:
     """Save synthetic facts of documents as if the parser had extracted them."""
-    from core.builds.extract.noun_phrases import PARSER_PACKAGE, NounPhrases
+    from core.builds.extract.noun_phrases import PARSER_SIGNATURE, NounPhrases
     from core.builds.fact_store import FactStore, fact_key
     from core.corpus.chunks import chunk_by_tokens
 
     saved, extractor = FactStore(), NounPhrases()
     texts, signature = (
         chunk_by_tokens(documents, 240, 24).texts("text"),
-        f"{PARSER_PACKAGE} {version(PARSER_PACKAGE)}",
+        PARSER_SIGNATURE,
     )
     for first in range(0, len(texts), 2000):
         saved.save(

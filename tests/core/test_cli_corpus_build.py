@@ -134,7 +134,7 @@ def test_what_comes_with_a_corpus_is_told(notes, capsys, tmp_path, monkeypatch):
         "--to",
         tmp_path / "data" / "notes" / "replies.jsonl.gz",
     )
-    monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", tmp_path / "data")
+    monkeypatch.setattr("core.builds.shipped_data.data_folder", (tmp_path / "data").joinpath)
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "newcomer"))
     write_corpus(new_folder("notes"), list(notes))
     _, out, _ = told(capsys, "status", "notes")

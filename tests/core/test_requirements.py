@@ -71,3 +71,29 @@ def test_every_import_is_declared():
         if name in provides
     }
     assert {name for name, distributions in known.items() if not distributions & declared} == set()
+
+
+def test_a_plain_install_has_digests_of_the_pinned_versions():
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    wanted = {re.match(r"[\w.-]+", text)[0] for text in project["dependencies"]}
+    text = (ROOT / "constraints-hashes.txt").read_text("utf-8")
+    blocks = re.findall(
+        r"^(\S+?)(?:\[\w+\])?==(\S+)[^\n]*((?:\n    --hash=sha256:[0-9a-f]{64}.*)+)", text, re.M
+    )
+    locked = {name.lower().replace("_", "-"): version for name, version, _ in blocks}
+    assert len(blocks) == len(re.findall("^[^# ]", text, re.M))
+    assert {name.lower().replace("_", "-") for name in wanted} <= set(locked)
+    pins = named("constraints.txt")
+    assert {
+        name: version for name, version in locked.items() if pins.get(name, version) != version
+    } == {}
+
+
+def test_heavy_packages_are_extras():
+    """Ray, FlagEmbedding and Playwright come with an extra, not with a plain install."""
+    text = (ROOT / "constraints-hashes.txt").read_text("utf-8").lower()
+    for name in ("ray", "flagembedding", "playwright", "torch", "vllm", "transformers"):
+        assert not re.search(rf"^{name}==", text, re.M), name
+        assert name == "vllm" or name in named("requirements.txt")

@@ -17,6 +17,7 @@ from pages.parts.shared.session import engine
 from tests import server
 from tests.films import Bag
 from tests.pages.texts.texts_kit import make
+from tests.real_models import models_without_chat
 
 expect.set_options(timeout=30_000)  # of milliseconds, for what is drawn in one on an idle computer
 
@@ -76,7 +77,7 @@ def app(movies):
 def small(monkeypatch, tmp_path):
     """A corpus of two documents, an encoder that counts words, and no language model."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    monkeypatch.setenv("HOPSCOPE_MODELS", str(tmp_path / "none"))
+    monkeypatch.setenv("HOPSCOPE_MODELS", models_without_chat(tmp_path / "models"))
     models, bag = engine().models, Bag()
     told = models.info
     monkeypatch.setattr(models, "encoder", lambda name="encoder": bag)

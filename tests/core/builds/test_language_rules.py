@@ -173,3 +173,25 @@ def test_sentences_follow_the_language():
     assert cut("أين ليلى؟ هي هنا.") == ["أين ليلى؟", "هي هنا."]
     assert cut("यह पुल है। वह नदी है।") == ["यह पुल है।", "वह नदी है।"]
     assert cut("It was no. 3. October came.") == cut("It was no. 3. October came.", "en")
+
+
+def test_a_spacy_model_is_read_without_an_import_of_its_package(tmp_path, monkeypatch):
+    import spacy
+
+    package = tmp_path / "de_core_news_sm"
+    package.mkdir()
+    spacy.blank("de").to_disk(package / "de_core_news_sm-3.8.0")
+    (package / "__init__.py").write_text("raise RuntimeError('must never be imported')")
+    about = tmp_path / "de_core_news_sm-3.8.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: de_core_news_sm\nVersion: 3.8.0\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    reader_choice.model_of.cache_clear()
+    try:
+        assert reader_choice.model_of("de") == "de_core_news_sm"
+        assert reader_choice.reader_signature("de") == "de_core_news_sm 3.8.0"
+    finally:
+        reader_choice.model_of.cache_clear()
+        reader_choice._parser.cache_clear()

@@ -57,7 +57,7 @@ BUILDS = ("kg-described", "tkg-described", "rkg-described")
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "maker"))
-    monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", tmp_path / "data")
+    monkeypatch.setattr("core.builds.shipped_data.data_folder", (tmp_path / "data").joinpath)
 
 
 class TitledModels(ChatModels):
@@ -410,7 +410,7 @@ def test_shipped_files_fit_the_current_documents_and_chunks(file, monkeypatch):
 
     They have the facts of every chunk under current keys.
     """
-    monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", file.parent.parent)
+    monkeypatch.setattr("core.builds.shipped_data.data_folder", (file.parent.parent).joinpath)
     corpus, head = open_corpus(file.parent.name), read_head(file)
     assert head["corpus"] == corpus.digest and head["builds"]
     ctx = build_context(corpus, Registry())
@@ -434,7 +434,7 @@ def test_shipped_graphs_open_without_a_language_model_call(file, monkeypatch):
 
     The real encoder is slow and does not matter here.
     """
-    monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", file.parent.parent)
+    monkeypatch.setattr("core.builds.shipped_data.data_folder", (file.parent.parent).joinpath)
     corpus, real = open_corpus(file.parent.name), Registry()
 
     class LetterVectorRegistry(LetterModels):

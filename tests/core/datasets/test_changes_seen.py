@@ -118,13 +118,13 @@ def test_files_of_a_shipped_corpus_are_digested_again_only_after_a_change(
     }
     (folder / "rows.jsonl").write_text(json.dumps(row))
     set_old_times(folder)
-    monkeypatch.setattr(corpora, "SHIPPED_FOLDER", folder.parent)
+    monkeypatch.setattr("core.io.data_folders.SHIPPED_DATA", folder.parent)
     first = corpora.open_corpus("tiny")
     assert [document.title for document in first] == ["One"]
     monkeypatch.setattr(corpora, "sha256", lambda *_: pytest.fail("read again"))
     assert corpora.open_corpus("tiny") is first
     monkeypatch.undo()
-    monkeypatch.setattr(corpora, "SHIPPED_FOLDER", folder.parent)
+    monkeypatch.setattr("core.io.data_folders.SHIPPED_DATA", folder.parent)
     monkeypatch.setenv("HOPSCOPE_HOME", str(home))
     (folder / "rows.jsonl").write_text(
         json.dumps(row | {"context": [["Two", ["Ann met Bob."]]], "supporting_facts": [["Two", 0]]})

