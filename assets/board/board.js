@@ -75,8 +75,7 @@ class Board {
     this.element = el("div", "hb");
     this.laneBox = el("div", "lanes");
     this.adding = addLane(() => this.options.onLane?.({ lane: this.lanes.size, do: "add" }));
-    this.live = el("div", "sr-only");
-    this.live.setAttribute("aria-live", "polite");
+    this.live = el("div", { class: "sr-only", "aria-live": "polite" });
     this.theme = new Theme(this.element, () => this.applyTheme());
     this.panel = new Panel(this);
     this.prompts = new PromptDialog(this);
