@@ -5,6 +5,7 @@ It needs no engine, no models, and only the part of the graph that was saved wit
 
 from __future__ import annotations
 
+import re
 from datetime import date
 
 import streamlit as st
@@ -19,6 +20,8 @@ from pages.parts.board.payload import Board
 from pages.parts.board.thumbs import add_thumbs, save_thumb
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.wording import tr
+
+MAX_FILE_NAME_CHARACTERS = 60  # of a question that names its files; as in assets/board/picture.js
 
 
 def draw_finished_board(comparison: MethodComparison, key: str) -> Board:
@@ -45,11 +48,10 @@ def draw_finished_board(comparison: MethodComparison, key: str) -> Board:
     return board
 
 
-def draw_downloads(comparison: MethodComparison, board: Board, name: str = "hopscope") -> None:
-    """Draw the buttons that download the report and the data.
-
-    The files are called `name`.
-    """
+def draw_downloads(comparison: MethodComparison, board: Board) -> None:
+    """Draw the buttons that download the report and the data, in files named by the question."""
+    words = re.sub(r"[\W_]+", "-", comparison.ask.question.text)[:MAX_FILE_NAME_CHARACTERS]
+    name = words.strip("-") or "hopscope"
     st.download_button(
         tr("Report (HTML)"),
         lambda: comparison_html(comparison, board),
@@ -73,8 +75,8 @@ def comparison_html(comparison: MethodComparison, board: Board) -> str:
     """
     ask = comparison.ask
     meta = {
-        board.view.source_word: ask.source.graph.name,
-        tr("seed"): ask.seed,
+        board.view.source_word: ask.source.title,
+        tr("seed"): ask.seed or "",  # 0 is what everybody begins with
         tr("date"): date.today().isoformat(),
         tr("starts at"): ", ".join(ask.question.entities),
         tr("correct answers"): ", ".join(ask.question.answers),
