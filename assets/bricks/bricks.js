@@ -220,12 +220,9 @@ class BenchView {
   }
 
   destroy() {
-    this.edits.destroy();
     globalThis.removeEventListener("resize", this.fit);
     this.watch.disconnect();
-    this.theme.destroy();
-    this.drag.destroy();
-    this.change.destroy();
+    for (const part of [this.edits, this.theme, this.drag, this.change]) part.destroy();
     this.element.remove();
   }
 }
