@@ -74,7 +74,7 @@ def draw_case(case: Case) -> None:
         st.error(plain(tr("This case cannot be drawn. {sentence}", sentence=error_sentence(error))))
         return
     with st.container(horizontal=True):
-        draw_downloads(comparison, drawing, f"case-{case.id}")
+        draw_downloads(comparison, drawing)
 
 
 def draw_actions(case: Case) -> None:

@@ -89,11 +89,11 @@ from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import (
     cancel_or_leave,
     chosen_graph,
+    chosen_source,
     engine,
     graph_if_open,
     graph_name,
     methods,
-    page_source,
     stop_if_missing,
     waiter,
 )
@@ -120,7 +120,7 @@ def draw_page() -> None:
     above = st.container()
     results = st.container()
     if screen_comparison() is None:
-        stop_if_missing(page_source())
+        stop_if_missing(chosen_source())
     was_cancelled = Session.cancel_clicked.take()
     with above:
         lanes = lane_methods(methods_by_id)
@@ -159,7 +159,7 @@ def draw_presentation(methods_by_id: dict[str, Method]) -> None:
 
 def draw_written_form() -> None:
     """Draw a well written form of the question above it, if its set has one."""
-    written = page_source().written_form(session.question)
+    written = chosen_source().written_form(session.question)
     if written:
         st.markdown(f"**{plain(written)}**")
 
@@ -203,7 +203,7 @@ def draw_entities(on_screen: ScreenComparison | None) -> None:
 
     For a corpus, its size and the known answers are drawn.
     """
-    if page_source().is_corpus:
+    if chosen_source().is_corpus:
         draw_facts()
     else:
         draw_chips(lookup_graph(on_screen))
@@ -351,7 +351,7 @@ def draw_options() -> None:
             help=tr("The answer is read from the graph, at the ends of the best paths (no AI)."),
             persist_state="session",
         )
-        if page_source().is_corpus:
+        if chosen_source().is_corpus:
             st.toggle(
                 tr("Wait for all vectors"),
                 key=Session.wait_for_vectors.name,
@@ -383,7 +383,7 @@ def start_comparison(lanes, on_screen: ScreenComparison | None = None) -> Hopsco
         # The lanes must agree, even if the switches were changed since.
         reader, model = on_screen.comparison.ask.uses_reader, on_screen.comparison.ask.uses_model
     try:
-        ask_source = ask_documents if page_source().is_corpus else ask_graph
+        ask_source = ask_documents if chosen_source().is_corpus else ask_graph
         ask = ask_source(reader, model, session.edits)
         earlier = on_screen.comparison_on_graph(ask) if on_screen is not None else None
         if session.edits:
@@ -540,7 +540,7 @@ def draw_idle(lanes) -> None:
     """Draw the board with empty lanes, before the first question."""
     clicks = board(
         {
-            **idle_board(lanes, page_source().is_corpus),
+            **idle_board(lanes, chosen_source().is_corpus),
             "editable": True,
             "most_lanes": MAX_COMPARE_LANES,
         },
@@ -557,11 +557,11 @@ def draw_welcome() -> None:
     write(
         "Ask a question of {noun}. Several methods answer it side by side, and each shows where "
         "it lost the correct answer.",
-        noun=page_source().noun,
+        noun=chosen_source().noun,
     )
     draw_shipped_comparisons()
-    for text in page_source().example_questions:
-        written = page_source().written_form(text)
+    for text in chosen_source().example_questions:
+        written = chosen_source().written_form(text)
         button(
             f"{plain(written)} :gray[{plain(text)}]" if written else plain(text),
             partial(ask_example, text),

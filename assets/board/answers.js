@@ -7,10 +7,8 @@ import { toneOf, verdictWords } from "./words.js";
 import { tr } from "../wording.js";
 
 function verdictTag(verdict, soFar) {
-  const { right, of } = verdict;
-  const tag = el("span", `tag tag-${soFar ? "so-far" : toneOf(verdict)}`, verdictWords(verdict));
-  tag.title = tr("{right} of {of} correct answers are in it", { right, of });
-  return tag;
+  const title = tr("{right} of {of} correct answers are in it", verdict);
+  return el("span", { class: `tag tag-${soFar ? "so-far" : toneOf(verdict)}`, title }, verdictWords(verdict));
 }
 
 // A speaker of an answer: label, tag, text that streams, and a toggle when it is long.
@@ -18,15 +16,13 @@ export function voice(kind) {
   const label = el("span", "voice-label");
   const tagPlace = el("span", "tag-place");
   const text = el("span");
-  const caret = el("span", "caret");
-  caret.setAttribute("aria-hidden", "true");
+  const caret = el("span", { class: "caret", "aria-hidden": "true" });
   const body = el("p", `voice-text ${kind}-text`, text, caret);
-  const more = button("more", tr("Show more"), "", () => {
+  const more = button({ class: "more", "aria-expanded": "false" }, tr("Show more"), "", () => {
     const open = body.classList.toggle("open");
     more.setAttribute("aria-expanded", String(open));
     setText(more, open ? tr("Show less") : tr("Show more"));
   });
-  more.setAttribute("aria-expanded", "false");
   const element = el("div", `voice voice-${kind}`, el("div", "voice-head", label, more, tagPlace), body);
   const memo = {};
   const measure = () => setHidden(more, !body.classList.contains("open") && body.scrollHeight <= body.clientHeight + 2);

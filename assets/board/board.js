@@ -22,16 +22,8 @@ import { Together } from "./together.js";
 import { list } from "./words.js";
 import { tr } from "../wording.js";
 
-const boards = new WeakMap();
-
 export function renderBoard(root, payload, options = {}) {
-  let board = boards.get(root);
-  if (!board) {
-    root.hopscopeBoard?.destroy(); // left by an earlier version of this module
-    board = new Board(root);
-    boards.set(root, board);
-    root.hopscopeBoard = board;
-  }
+  const board = (root.hopscopeBoard ??= new Board(root));
   board.update(payload, options);
   return board;
 }
@@ -75,8 +67,7 @@ class Board {
     this.element = el("div", "hb");
     this.laneBox = el("div", "lanes");
     this.adding = addLane(() => this.options.onLane?.({ lane: this.lanes.size, do: "add" }));
-    this.live = el("div", "sr-only");
-    this.live.setAttribute("aria-live", "polite");
+    this.live = el("div", { class: "sr-only", "aria-live": "polite" });
     this.theme = new Theme(this.element, () => this.applyTheme());
     this.panel = new Panel(this);
     this.prompts = new PromptDialog(this);
@@ -249,19 +240,12 @@ class Board {
 
   destroy() {
     this.gone = true;
-    this.pointing.destroy();
     removeEventListener("resize", this.onResize);
     clearInterval(this.ticking);
     cancelAnimationFrame(this.viewFrame);
     this.panel.close();
-    this.together.destroy();
-    this.room.destroy();
-    this.print.destroy();
-    this.tabs.destroy();
-    this.theme.destroy();
-    for (const lane of this.lanes.values()) lane.destroy();
+    for (const part of [this.pointing, this.together, this.room, this.print, this.tabs, this.theme, ...this.lanes.values()]) part.destroy();
     this.element.remove();
-    boards.delete(this.root);
     delete this.root.hopscopeBoard;
   }
 }

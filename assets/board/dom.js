@@ -1,27 +1,31 @@
 // Small helpers for elements that change only where they differ.
 
-export function el(tag, className, ...children) {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  node.append(...children.filter((child) => child !== null && child !== undefined));
-  return node;
+// An element with a class, or with attributes; those without a value are left out.
+export const el = (tag, look, ...children) => filled(document.createElement(tag), attributesOf(look), children);
+
+export const svg = (tag, attributes, ...children) => filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+
+// Corners of a star, or of a diamond, around a point, as the attribute of a polygon.
+export function starPoints({ x, y }, width, height = width, corners = 10) {
+  const points = Array.from({ length: corners }, (_, index) => {
+    const far = corners === 10 && index % 2 ? 0.42 : 1;
+    const turn = (index * 2 * Math.PI) / corners;
+    return `${x + far * width * Math.sin(turn)},${y - far * height * Math.cos(turn)}`;
+  });
+  return points.join(" ");
 }
 
-export function button(className, text, label, onClick) {
-  const node = el("button", className, text);
-  node.type = "button";
-  if (label) {
-    node.setAttribute("aria-label", label);
-    node.title = label;
-  }
+export function button(look, text, label, onClick) {
+  const node = el("button", { type: "button", "aria-label": label, title: label, ...attributesOf(look) }, text);
   if (onClick) node.addEventListener("click", onClick);
   return node;
 }
 
-export function svg(tag, attributes, ...children) {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...children);
+const attributesOf = (look) => (typeof look === "string" ? { class: look } : look ?? {});
+
+function filled(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) if ((value ?? "") !== "") node.setAttribute(name, value);
+  node.append(...children.filter((child) => child !== null && child !== undefined));
   return node;
 }
 
@@ -40,11 +44,9 @@ export function setAttribute(node, name, value) {
 
 // An input that points at rows of a list (WAI-ARIA authoring practices, list autocomplete).
 export function combobox(className, label, list, others) {
-  const input = Object.assign(el("input", className), { type: "text", autocomplete: "off", spellcheck: false, ...others });
-  const marks = { role: "combobox", "aria-label": label, "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": list.id };
-  for (const [name, value] of Object.entries(marks)) input.setAttribute(name, value);
   list.setAttribute("role", "listbox");
-  return input;
+  const marks = { role: "combobox", "aria-label": label, "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": list.id };
+  return el("input", { class: className, type: "text", autocomplete: "off", spellcheck: "false", ...marks, ...others });
 }
 
 // Makes one of the rows the active one; none where there is no such row.

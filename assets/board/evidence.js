@@ -35,10 +35,7 @@ function apart(text, at, length) {
 }
 
 function wordOf(item) {
-  const word = el("span", "word", item.text);
-  word.tabIndex = 0;
-  word.setAttribute("role", "button");
-  word.setAttribute("aria-label", tr("{text}: show its evidence", { text: item.text }));
+  const word = el("span", { class: "word", tabindex: 0, role: "button", "aria-label": tr("{text}: show its evidence", { text: item.text }) }, item.text);
   word.evidence = item;
   return word;
 }

@@ -4,7 +4,7 @@ import { setHidden, setText } from "./dom.js";
 import { tr } from "../wording.js";
 
 // `more` is the button that asks for all, in the words of `said(size)`.
-export function fold(rows, more, all, few, said) {
+export function foldRows(rows, more, all, few, said) {
   const size = rows.children.length;
   [...rows.children].forEach((item, index) => setHidden(item, !all && index >= few));
   setHidden(more, size <= few);

@@ -73,14 +73,9 @@ function disclosure(title) {
 }
 
 function operatorTable(operators) {
-  const head = el("tr", "", ...[tr("Step"), "s", tr("calls"), tr("tokens")].map((name) => el("th", "", name)));
-  head.children[1].title = tr("seconds");
-  head.children[2].title = tr("model calls");
-  head.children[3].title = tr("tokens in + out");
-  for (const cell of head.children) cell.scope = "col";
-  const table = el("table", "operators", el("thead", "", head), el("tbody", "", ...operators.flatMap(operatorRows)));
-  const box = el("div", "scroll", table);
-  return box;
+  const names = { [tr("Step")]: "", s: tr("seconds"), [tr("calls")]: tr("model calls"), [tr("tokens")]: tr("tokens in + out") };
+  const head = el("tr", "", ...Object.entries(names).map(([name, title]) => el("th", { scope: "col", title }, name)));
+  return el("div", "scroll", el("table", "operators", el("thead", "", head), el("tbody", "", ...operators.flatMap(operatorRows))));
 }
 
 function operatorRows(operator) {
@@ -90,41 +85,32 @@ function operatorRows(operator) {
   const facts = Object.entries(operator.sizes ?? {}).map(([what, size]) => sized(size, what));
   if (operator.texts) facts.push(tr("{texts} encoded", { texts: plural(operator.texts, "text") }));
   const lines = [operator.detail, facts.join(" · "), ...list(operator.notes)].filter(Boolean);
-  const more = el("td", "", ...lines.map((line, index) => el("div", index && index >= lines.length - list(operator.notes).length ? "note" : "", line)));
-  more.colSpan = 4;
+  const more = el("td", { colspan: 4 }, ...lines.map((line, index) => el("div", index && index >= lines.length - list(operator.notes).length ? "note" : "", line)));
   return [main, el("tr", "more-row", more)];
 }
 
 // What the language model thought before it answered.
 function thoughtView(thought) {
-  const box = el("div", "messages", el("pre", "", thought));
-  box.tabIndex = 0;
-  box.setAttribute("role", "region");
-  box.setAttribute("aria-label", tr("The language model's thought"));
-  return el("div", "prompt", box);
+  return el("div", "prompt", messagesBox(tr("The language model's thought"), el("pre", "", thought)));
 }
 
 // `beside` opens it beside the prompt of another lane, where there is one.
 function promptView(messages, beside) {
-  const copy = button("copy", tr("Copy"), "", async () => {
+  const copy = button({ class: "copy", "aria-label": tr("Copy the prompt") }, tr("Copy"), "", async () => {
     setText(copy, (await copyText(messages.map((message) => `[${message.role}]\n${message.content}`).join("\n\n"))) ? tr("Copied") : tr("Select and copy by hand"));
     setTimeout(() => setText(copy, tr("Copy")), 1600);
   });
-  copy.setAttribute("aria-label", tr("Copy the prompt"));
   let number = 0;
   const lines = (content) => String(content).split("\n").flatMap((text, index) => {
-    const line = el("span", "line", text);
-    line.dataset.line = String(number++);
+    const line = el("span", { class: "line", "data-line": String(number++) }, text);
     return index ? ["\n", line] : [line];
   });
   const parts = messages.flatMap((message) => [el("h5", "", message.role ?? ""), el("pre", "", ...lines(message.content ?? ""))]);
-  const box = el("div", "messages", ...parts);
-  box.tabIndex = 0;
-  box.setAttribute("role", "region");
-  box.setAttribute("aria-label", tr("Prompt messages"));
   const compare = beside ? button("copy", tr("Beside another"), tr("This prompt beside that of another method"), beside) : null;
-  return el("div", "prompt", el("div", "prompt-tools", compare, copy), box);
+  return el("div", "prompt", el("div", "prompt-tools", compare, copy), messagesBox(tr("Prompt messages"), ...parts));
 }
+
+const messagesBox = (label, ...parts) => el("div", { class: "messages", tabindex: 0, role: "region", "aria-label": label }, ...parts);
 
 async function copyText(text) {
   try {

@@ -14,14 +14,12 @@ export class Found {
   constructor(board, lane) {
     this.board = board;
     this.lane = lane;
-    this.tabs = el("div", "hit-tabs");
-    this.tabs.setAttribute("role", "tablist");
+    this.tabs = el("div", { class: "hit-tabs", role: "tablist" });
     this.best = rowList("ol", 5, nouns("path"), (path) => board.options.onGo?.({ path, to: "without" }));
     this.note = el("p", "quiet");
     this.lostTitle = el("h4", "", tr("Correct answers lost here"));
     this.lost = rowList("ul", 3, nouns("lost answer"));
-    this.paths = el("section", "paths", this.best.element, this.note, this.lostTitle, this.lost.element);
-    this.paths.setAttribute("aria-label", tr("Paths"));
+    this.paths = el("section", { class: "paths", "aria-label": tr("Paths") }, this.best.element, this.note, this.lostTitle, this.lost.element);
     this.hits = new Hits(board, (kind) => this.open(kind));
     this.points = new Points((key) => this.hits.point({ key }));
     this.element = el("div", "found", this.points.element, lane.replay.list, this.tabs, this.paths, this.hits.element);
@@ -57,8 +55,7 @@ export class Found {
   }
 
   tab(kind) {
-    const tab = button("hit-tab", "", "", () => this.open(kind));
-    tab.setAttribute("role", "tab");
+    const tab = button({ class: "hit-tab", role: "tab" }, "", "", () => this.open(kind));
     tab.append(el("span", ""), " ", el("b", ""));
     return tab;
   }

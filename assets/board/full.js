@@ -10,8 +10,7 @@ export class FullScreen {
   constructor(graph) {
     this.graph = graph;
     this.on = false;
-    this.title = el("p", "full-title");
-    this.title.hidden = true;
+    this.title = el("p", { class: "full-title", hidden: true });
     this.button = button("tool full-screen", "", tr("Full screen"), () => (this.on ? this.leave() : this.enter()));
     this.button.append(svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: CORNERS })));
     this.onKey = (event) => event.key === "Escape" && !event.defaultPrevented && this.leave();

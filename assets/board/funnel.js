@@ -19,16 +19,12 @@ function funnelStage({ stage, alive, of, lost: missing, held, aside }, same, soF
   const fill = el("i");
   fill.style.height = known ? `${Math.max(5, (100 * alive) / of)}%` : "0";
   const bar = el("span", `bar bar-${tone}`, fill, lost.length ? el("span", "lost-mark", `−${lost.length}`) : null);
-  const node = el("div", aside ? "stage aside" : "stage", bar, el("b", "", known ? `${alive}/${of}` : "–"), el("span", "stage-name", tr(stage)), held ? heldSign(held) : null);
   const gone = lost.length ? tr(". Lost here: {lost}", { lost: lost.join(", ") }) : "";
   const also = held ? tr(". Answer text present: {alive} of {of}", held) : "";
   const off = aside ? tr(". The graph reader reads all paths, and not the prompt") : "";
   const words = known ? tr("{stage}: {alive} of {of}{soFar}{off}{gone}{also}", { stage: tr(stage), alive, of, soFar: soFar ? tr(" so far") : "", off, gone, also }) : tr("{stage}: not known yet", { stage: tr(stage) });
-  node.setAttribute("role", "img");
-  node.setAttribute("aria-label", words);
-  node.title = words;
-  if (lost.length) node.tabIndex = 0;
-  return node;
+  return el("div", { class: aside ? "stage aside" : "stage", role: "img", "aria-label": words, title: words, tabindex: lost.length ? 0 : null },
+    bar, el("b", "", known ? `${alive}/${of}` : "–"), el("span", "stage-name", tr(stage)), held ? heldSign(held) : null);
 }
 
 function heldSign({ alive, of }) {

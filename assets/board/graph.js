@@ -28,10 +28,8 @@ export class Graph {
     this.look = this.size = SMALL;
     this.canvas = el("div", "canvas");
     this.message = el("p", "graph-message quiet");
-    this.tip = el("div", "tip");
-    this.tip.hidden = true;
-    this.stage = el("div", "stage-box", this.canvas, this.message, this.tip);
-    this.stage.setAttribute("role", "img");
+    this.tip = el("div", { class: "tip", hidden: true });
+    this.stage = el("div", { class: "stage-box", role: "img" }, this.canvas, this.message, this.tip);
     this.drawn = el("span", "drawn");
     this.fate = el("span", "fate");
     this.screen = new FullScreen(this);
@@ -41,8 +39,7 @@ export class Graph {
       button("tool zoom", "+", tr("Zoom in in every graph (Ctrl + wheel)"), () => board.zoom(1.4)),
       button("tool zoom fit", tr("Fit"), tr("Show the whole graph of every method"), () => board.setView({ k: 1, fit: true })));
     this.bar = el("div", "graph-bar", lane.replay.element, el("span", "tools", this.more, this.picture = pictureChoice(this), this.screen.button));
-    this.element = el("section", "graph", this.screen.title, this.bar, this.stage, el("div", "strip", el("span", "strip-text", this.drawn, this.fate), this.tools));
-    this.element.setAttribute("aria-label", tr("Graph"));
+    this.element = el("section", { class: "graph", "aria-label": tr("Graph") }, this.screen.title, this.bar, this.stage, el("div", "strip", el("span", "strip-text", this.drawn, this.fate), this.tools));
     this.pointer = new Pointer(this);
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(this.canvas);

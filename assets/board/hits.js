@@ -1,7 +1,7 @@
 // The hits of a lane (passages, entities, relations, reports), those of one kind at a time: a row for each.
 
 import { button, changed, el, setHidden, setText } from "./dom.js";
-import { fold } from "./folding.js";
+import { foldRows } from "./folding.js";
 import { weightBar } from "./influence.js";
 import { finder, marked, markedAround, shortened } from "./marked.js";
 import { count, list, plural, scoreSign } from "./words.js";
@@ -21,16 +21,14 @@ export class Hits {
       this.all = !this.all;
       this.fold();
     });
-    this.lost = el("ul", "hit-rows lost-hits");
-    this.lost.setAttribute("aria-label", tr("Passages with the evidence that were missed"));
+    this.lost = el("ul", { class: "hit-rows lost-hits", "aria-label": tr("Passages with the evidence that were missed") });
     this.moreLost = button("more", "", "", () => {
       this.allLost = !this.allLost;
       this.fold();
     });
     this.unlisted = el("p", "quiet");
     this.note = el("p", "quiet");
-    this.element = el("section", "hits", this.rows, this.more, this.unlisted, this.lost, this.moreLost, this.note);
-    this.element.setAttribute("aria-label", tr("Hits"));
+    this.element = el("section", { class: "hits", "aria-label": tr("Hits") }, this.rows, this.more, this.unlisted, this.lost, this.moreLost, this.note);
   }
 
   // `hits` is null until all are found; `empty` says why there are none.
@@ -84,8 +82,8 @@ export class Hits {
 
   fold() {
     const size = this.rows.children.length;
-    fold(this.rows, this.more, this.all, FEW, (number) => tr("Show all {hits}", { hits: plural(number, "hit") }));
-    fold(this.lost, this.moreLost, this.allLost, FEW, (number) => tr("Show all {passages} that were missed", { passages: plural(number, "evidence passage") }));
+    foldRows(this.rows, this.more, this.all, FEW, (number) => tr("Show all {hits}", { hits: plural(number, "hit") }));
+    foldRows(this.lost, this.moreLost, this.allLost, FEW, (number) => tr("Show all {passages} that were missed", { passages: plural(number, "evidence passage") }));
     if (this.tables.length && !size) this.rows.replaceChildren(el("li", "quiet", tr("None was found.")));
   }
 
@@ -94,8 +92,7 @@ export class Hits {
     title.append(...marked(row.title ?? "", this.found));
     const head = el("div", "hit-head", title, row.gold ? gold() : null, row.unread ? el("span", "unread", tr("no room in the prompt")) : null, row.fate ? el("span", "unread", row.fate) : null);
     const parts = [head, weightBar(this.weights[row.key]), ...this.text(row), this.sources(row), this.without(row)];
-    const item = el("li", "hit", scoreSign(row.score), el("div", "hit-body", ...parts.filter(Boolean)));
-    item.dataset.path = row.key;
+    const item = el("li", { class: "hit", "data-path": row.key }, scoreSign(row.score), el("div", "hit-body", ...parts.filter(Boolean)));
     item.classList.toggle("rested", row.key === this.rest?.key);
     return item;
   }
@@ -155,7 +152,5 @@ function headLength(title, text) {
 }
 
 function gold(text = tr("★ evidence")) {
-  const star = el("span", "gold", text);
-  star.title = tr("A passage with the evidence for the answer");
-  return star;
+  return el("span", { class: "gold", title: tr("A passage with the evidence for the answer") }, text);
 }

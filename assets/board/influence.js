@@ -12,18 +12,14 @@ export function influenceParts(influence, measure, act) {
 
 // An item that the answer needs: pointed at, it lights up in the pictures, as its row does.
 function chip({ key, name }) {
-  const node = button("needed-item", name, "", null);
-  node.title = tr("Show it in the pictures");
-  node.dataset.path = key;
-  return node;
+  return button({ class: "needed-item", title: tr("Show it in the pictures"), "data-path": key }, name, "", null);
 }
 
 function measuring({ running, text, share, label, cost, error }, act) {
   if (!running) return el("div", "measure", error ? el("p", "quiet", error) : null, button("way", label, "", () => act("influence")), el("p", "quiet", cost));
   const fill = el("i");
   fill.style.width = `${Math.round(100 * (share ?? 0))}%`;
-  const status = el("p", "quiet", text);
-  status.setAttribute("role", "status");
+  const status = el("p", { class: "quiet", role: "status" }, text);
   return el("div", "measure", el("span", "track", fill), status, button("way", tr("Stop"), "", () => act("influence-stop")));
 }
 
@@ -34,7 +30,6 @@ export function weightBar(weight) {
   const fill = el("i");
   fill.style.width = `${share}%`;
   const words = weight.needed ? tr("answer needs it") : weight.changes ? tr("changes the answer") : "";
-  const bar = el("span", `weight${weight.needed ? " needed" : ""}`, el("span", "track", fill), `${share} %`, words ? ` · ${words}` : "");
-  bar.title = tr("Influence: without it {share} % of the answer differs{needed}", { share, needed: weight.needed ? tr("; it is one of the fewest without which the answer changes") : "" });
-  return bar;
+  const title = tr("Influence: without it {share} % of the answer differs{needed}", { share, needed: weight.needed ? tr("; it is one of the fewest without which the answer changes") : "" });
+  return el("span", { class: `weight${weight.needed ? " needed" : ""}`, title }, el("span", "track", fill), `${share} %`, words ? ` · ${words}` : "");
 }

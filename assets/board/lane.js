@@ -33,8 +33,7 @@ export class Lane {
     this.times = new Times(board);
     this.buildHead();
     this.buildAnswer();
-    this.funnel = el("section", "funnel");
-    this.funnel.setAttribute("aria-label", tr("Correct answers that survive each stage"));
+    this.funnel = el("section", { class: "funnel", "aria-label": tr("Correct answers that survive each stage") });
     this.found = new Found(board, this);
     this.foot = new Foot((id) => board.prompts.open(id));
     this.error = el("p", "error");
@@ -46,11 +45,9 @@ export class Lane {
     this.number = el("span", "number");
     this.subtitle = el("p", "subtitle");
     this.best = el("p", "progress-best");
-    this.sign = el("span", "sign");
-    this.sign.setAttribute("aria-hidden", "true");
+    this.sign = el("span", { class: "sign", "aria-hidden": "true" });
     this.statusText = el("span");
-    this.status = el("p", "status", this.sign, this.statusText);
-    this.status.setAttribute("role", "status");
+    this.status = el("p", { class: "status", role: "status" }, this.sign, this.statusText);
     this.clock = el("span", "clock");
     this.track = el("i");
     this.thumbs = thumbs((verdict) => this.board.options.onThumb?.({ lane: this.data.id, verdict }));
@@ -63,12 +60,9 @@ export class Lane {
     this.reader = voice("reader");
     this.model = voice("model");
     this.noAnswer = el("p", "quiet");
-    const rest = el("p", "rest-note");
-    rest.setAttribute("role", "status");
-    rest.title = tr("By the similarity of sentences: no proof that the model used it");
-    this.answer = el("section", "answer", this.reader.element, this.model.element, rest, this.noAnswer);
+    const rest = el("p", { class: "rest-note", role: "status", title: tr("By the similarity of sentences: no proof that the model used it") });
+    this.answer = el("section", { class: "answer", "aria-label": tr("Answers") }, this.reader.element, this.model.element, rest, this.noAnswer);
     this.resting = new Resting(this.answer, rest, (one) => this.found.hits.point(one));
-    this.answer.setAttribute("aria-label", tr("Answers"));
   }
 
   update(data, number) {

@@ -11,8 +11,7 @@ const LISTED = 200; // names that an input completes
 export class NodeEdit {
   constructor(board, send, resized) {
     Object.assign(this, { board, send, resized, merging: null });
-    this.form = el("form", "panel-edit");
-    this.form.hidden = true;
+    this.form = el("form", { class: "panel-edit", hidden: true });
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       const name = this.input.value.trim();
@@ -32,16 +31,12 @@ export class NodeEdit {
     const merge = to === "merge";
     this.to = to;
     this.merging = merge ? this.node : null;
-    this.input = el("input", "panel-input");
-    this.input.value = merge ? "" : this.node.name;
-    this.input.maxLength = 200;
-    this.input.setAttribute("aria-label", merge ? tr("Name of the node that it is merged into") : tr("New name"));
     const names = merge ? this.names() : null;
-    if (names) this.input.setAttribute("list", names.id);
+    const label = merge ? tr("Name of the node that it is merged into") : tr("New name");
+    this.input = el("input", { class: "panel-input", value: merge ? "" : this.node.name, maxlength: 200, "aria-label": label, list: names?.id });
     const text = merge ? tr("Click the node that it is merged into, or type its name. Its edges go there.") : tr("Its new name, in this comparison alone.");
-    const submit = button("way", merge ? tr("Merge") : tr("Rename"), "", null);
-    submit.type = "submit";
-    this.form.replaceChildren(el("p", "quiet", text), this.input, ...(names ? [names] : []), el("div", "panel-ways", submit, button("way", tr("Cancel"), "", () => this.close())));
+    const submit = button({ class: "way", type: "submit" }, merge ? tr("Merge") : tr("Rename"), "", null);
+    this.form.replaceChildren(el("p", "quiet", text), this.input, names ?? "", el("div", "panel-ways", submit, button("way", tr("Cancel"), "", () => this.close())));
     this.form.hidden = false;
     this.resized(true);
     this.input.focus({ preventScroll: true });
@@ -50,13 +45,7 @@ export class NodeEdit {
 
   names() {
     const names = [...new Set(list(this.board.payload.layout?.nodes).map((node) => node.name))].filter((name) => name !== this.node.name);
-    const options = el("datalist", "", ...names.slice(0, LISTED).map((name) => {
-      const option = el("option");
-      option.value = name;
-      return option;
-    }));
-    options.id = "panel-names";
-    return options;
+    return el("datalist", { id: "panel-names" }, ...names.slice(0, LISTED).map((name) => el("option", { value: name })));
   }
 
   // Whether a click on `other` was meant as the node that the open one is merged into.

@@ -14,10 +14,7 @@ const ROLES = {
 export class Panel {
   constructor(board) {
     this.board = board;
-    this.element = el("div", "panel");
-    this.element.setAttribute("role", "dialog");
-    this.element.tabIndex = -1;
-    this.element.hidden = true;
+    this.element = el("div", { class: "panel", role: "dialog", tabindex: -1, hidden: true });
     this.edit = new NodeEdit(board, (node, change) => this.go(node, change), (open) => this.editing(open));
     this.outside = (event) => {
       const path = event.composedPath();
@@ -96,8 +93,7 @@ export class Panel {
   laneList(about) {
     const rows = list(this.board.payload.lanes).map((lane) => {
       const told = about.lanes?.[lane.id];
-      const row = el("li", told?.in ? "is-in" : "", el("b", "", [lane.title, lane.number].filter(Boolean).join(" · ")), el("span", "", told?.text || tr("not retrieved yet")));
-      return row;
+      return el("li", told?.in ? "is-in" : "", el("b", "", [lane.title, lane.number].filter(Boolean).join(" · ")), el("span", "", told?.text || tr("not retrieved yet")));
     });
     return el("ul", "panel-lanes", ...rows);
   }

@@ -1,6 +1,7 @@
 // Lists of paths: one row each, with the path's fate.
 
 import { button, changed, el, reconcile, setHidden, setText } from "./dom.js";
+import { foldRows } from "./folding.js";
 import { weightBar } from "./influence.js";
 import { count, list, plural, scoreSign } from "./words.js";
 import { tr } from "../wording.js";
@@ -58,12 +59,9 @@ export function rowList(tag, few, noun, onWithout = null) {
     fold();
   });
   const fold = () => {
-    [...rows.children].forEach((item, index) => setHidden(item, !open && index >= few));
-    setHidden(more, size <= few);
     const kept = whole.kept > size ? tr("{size} of {noun}", { size: count(size), noun: plural(whole.kept, noun) }) : tr("all {noun}", { noun: plural(size, noun) });
     const all = whole.ranked > (whole.kept ?? size) ? tr("{kept} kept of {ranked}", { kept, ranked: count(whole.ranked) }) : kept;
-    setText(more, open ? tr("Show fewer") : tr("Show {all}", { all }));
-    more.setAttribute("aria-expanded", String(open));
+    foldRows(rows, more, open, few, () => tr("Show {all}", { all }));
   };
   const make = () => {
     const item = makeRow();

@@ -1,6 +1,6 @@
 // Pictures of a lane's graph, or of all lanes, as SVG and PNG: drawn from what Cytoscape shows. They are saved, and printed.
 
-import { el, svg } from "./dom.js";
+import { el, starPoints, svg } from "./dom.js";
 import { lastVerdict, laneName, verdictWords } from "./words.js";
 import { tr } from "../wording.js";
 
@@ -54,13 +54,7 @@ function shape(node, { x, y }, look) {
   const kind = node.style("shape");
   if (kind === "round-rectangle") return svg("rect", { x: x - width, y: y - height, width: 2 * width, height: 2 * height, rx: 3, ...look });
   if (kind !== "star" && kind !== "diamond") return svg("ellipse", { cx: x, cy: y, rx: width, ry: height, ...look });
-  const corners = kind === "star" ? 10 : 4;
-  const points = Array.from({ length: corners }, (_, index) => {
-    const far = kind === "star" && index % 2 ? 0.4 : 1;
-    const turn = (index * 2 * Math.PI) / corners;
-    return `${x + far * width * Math.sin(turn)},${y - far * height * Math.cos(turn)}`;
-  });
-  return svg("polygon", { points: points.join(" "), ...look });
+  return svg("polygon", { points: starPoints({ x, y }, width, height, kind === "star" ? 10 : 4), ...look });
 }
 
 function labelMark(item, { x, y }, behind) {
@@ -118,11 +112,11 @@ async function save(picture, kind, name) {
     const image = new Image();
     image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
     await image.decode();
-    const canvas = Object.assign(document.createElement("canvas"), { width: PNG_SCALE * image.width, height: PNG_SCALE * image.height });
+    const canvas = el("canvas", { width: PNG_SCALE * image.width, height: PNG_SCALE * image.height });
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
     blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
   }
-  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: `${name.replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 60)}.${kind}` });
+  const link = el("a", { href: URL.createObjectURL(blob), download: `${name.replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 60)}.${kind}` });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
@@ -130,9 +124,8 @@ async function save(picture, kind, name) {
 // The choice of what is saved: this graph or all lanes, as PNG or as SVG.
 export function pictureChoice(graph) {
   const ways = { "lane png": tr("This picture as PNG"), "lane svg": tr("This picture as SVG"), "all png": tr("All methods as PNG"), "all svg": tr("All methods as SVG") };
-  const choice = el("select", "tool save-picture", el("option", "", "⤓"), ...Object.values(ways).map((text) => el("option", "", text)));
-  choice.setAttribute("aria-label", tr("Save a picture"));
-  choice.title = tr("Save a picture");
+  const label = tr("Save a picture");
+  const choice = el("select", { class: "tool save-picture", "aria-label": label, title: label }, ...["⤓", ...Object.values(ways)].map((text) => el("option", "", text)));
   choice.addEventListener("change", () => {
     const [what, kind] = Object.keys(ways)[choice.selectedIndex - 1].split(" ");
     choice.selectedIndex = 0;

@@ -1,7 +1,7 @@
 // What a language model noted on each part of what was found: the best points first, each with the parts that it was noted on.
 
 import { button, changed, el, setHidden, setText } from "./dom.js";
-import { fold } from "./folding.js";
+import { foldRows } from "./folding.js";
 import { list, plural } from "./words.js";
 import { tr } from "../wording.js";
 
@@ -18,8 +18,7 @@ export class Points {
       this.all = !this.all;
       this.fold();
     });
-    this.element = el("section", "points", el("h4", "", tr("What the model noted")), this.note, this.rows, this.more);
-    this.element.setAttribute("aria-label", tr("What the model noted"));
+    this.element = el("section", { class: "points", "aria-label": tr("What the model noted") }, el("h4", "", tr("What the model noted")), this.note, this.rows, this.more);
   }
 
   // `points` is null in a lane whose model notes none.
@@ -32,7 +31,7 @@ export class Points {
   }
 
   fold() {
-    fold(this.rows, this.more, this.all, FEW_POINTS, (size) => tr("Show all {points}", { points: plural(size, "point") }));
+    foldRows(this.rows, this.more, this.all, FEW_POINTS, (size) => tr("Show all {points}", { points: plural(size, "point") }));
   }
 
   row({ score, text, of, more, unread }) {
@@ -45,9 +44,6 @@ export class Points {
   }
 
   name({ key, title }) {
-    const name = button("point-of", title ?? "", "", () => this.show(key));
-    name.title = tr("Show it among the hits");
-    name.dataset.path = key;
-    return name;
+    return button({ class: "point-of", title: tr("Show it among the hits"), "data-path": key }, title ?? "", "", () => this.show(key));
   }
 }

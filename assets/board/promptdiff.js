@@ -74,26 +74,19 @@ export class PromptDialog {
   constructor(board) {
     this.board = board;
     this.choices = [0, 1].map((side) => {
-      const choice = el("select");
-      choice.setAttribute("aria-label", side ? tr("Prompt on the right") : tr("Prompt on the left"));
+      const choice = el("select", { "aria-label": side ? tr("Prompt on the right") : tr("Prompt on the left") });
       choice.addEventListener("change", () => this.draw());
       return choice;
     });
     this.facts = [el("span", "fact"), el("span", "fact")];
-    this.words = el("p", "quiet");
-    this.words.setAttribute("role", "status");
-    this.only = el("input");
-    this.only.type = "checkbox";
+    this.words = el("p", { class: "quiet", role: "status" });
+    this.only = el("input", { type: "checkbox" });
     this.only.addEventListener("change", () => this.draw());
-    this.body = el("div", "two-prompts");
-    this.body.tabIndex = 0;
-    this.body.setAttribute("role", "region");
-    this.body.setAttribute("aria-label", tr("Both prompts"));
+    this.body = el("div", { class: "two-prompts", tabindex: 0, role: "region", "aria-label": tr("Both prompts") });
     const sides = this.choices.map((choice, side) => el("div", "", choice, this.facts[side]));
-    this.element = el("dialog", "prompts",
+    this.element = el("dialog", { class: "prompts", "aria-label": tr("Two prompts side by side") },
       el("header", "", el("h3", "", tr("Two prompts")), button("tool", "✕", tr("Close"), () => this.element.close())),
       el("div", "sides", ...sides), el("div", "tally", this.words, el("label", "", this.only, tr(" only differences"))), this.body);
-    this.element.setAttribute("aria-label", tr("Two prompts side by side"));
     this.element.addEventListener("click", (event) => event.target === this.element && this.element.close());
   }
 
@@ -103,7 +96,7 @@ export class PromptDialog {
 
   open(id) {
     const { lanes } = this;
-    for (const choice of this.choices) choice.replaceChildren(...lanes.map((lane) => Object.assign(el("option", "", laneName(lane)), { value: lane.id })));
+    for (const choice of this.choices) choice.replaceChildren(...lanes.map((lane) => el("option", { value: lane.id }, laneName(lane))));
     this.choices[0].value = id;
     this.choices[1].value = (lanes.find((lane) => lane.id !== id) ?? lanes[0]).id;
     this.draw();
@@ -128,7 +121,6 @@ const LINE_SPOKEN = { moved: tr("moved: "), left: tr("left only: "), right: tr("
 
 function promptCell(line, kind) {
   if (line?.head !== undefined) return el("div", "head-line", line.head);
-  const sign = el("span", "sign", LINE_SIGNS[kind]);
-  sign.setAttribute("aria-hidden", "true");
+  const sign = el("span", { class: "sign", "aria-hidden": "true" }, LINE_SIGNS[kind]);
   return el("div", `cell ${kind}`, sign, LINE_SPOKEN[kind] ? el("span", "sr-only", LINE_SPOKEN[kind]) : null, el("span", "text", line?.text ?? ""));
 }

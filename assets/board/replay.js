@@ -12,16 +12,11 @@ export class Replay {
     this.memo = {};
     this.playing = false;
     this.stories = [];
-    this.choice = el("select", "stories");
-    this.choice.setAttribute("aria-label", tr("Story to replay"));
-    this.slider = el("input", "slider");
-    Object.assign(this.slider, { type: "range", min: "0", step: "1", value: "0" });
-    this.slider.setAttribute("aria-label", tr("Frame"));
+    this.choice = el("select", { class: "stories", "aria-label": tr("Story to replay") });
+    this.slider = el("input", { class: "slider", type: "range", min: 0, step: 1, value: 0, "aria-label": tr("Frame") });
     this.words = el("span", "frame-words");
-    this.element = el("div", "replay", el("b", "", tr("Replay")), this.choice, button("tool turn", "‹", tr("Previous frame"), () => this.step(-1)),
+    this.element = el("div", { class: "replay", role: "group", "aria-label": tr("Replay") }, el("b", "", tr("Replay")), this.choice, button("tool turn", "‹", tr("Previous frame"), () => this.step(-1)),
       this.slider, button("tool turn", "›", tr("Next frame"), () => this.step(1)), this.words);
-    this.element.setAttribute("role", "group");
-    this.element.setAttribute("aria-label", tr("Replay"));
     this.title = el("h4");
     this.rows = el("ol", "rows");
     this.note = el("p", "quiet");
@@ -69,6 +64,7 @@ export class Replay {
     setHidden(this.list, !this.playing);
     this.element.classList.toggle("playing", this.playing);
     if (!story) return;
+    this.slider.setAttribute("aria-label", tr("Frame of {title}", { title: story.title }));
     const end = String(story.frames.length);
     if (this.slider.max !== end) this.slider.max = end;
     if (!this.playing) return void this.drawEnd(story, end);
@@ -82,7 +78,6 @@ export class Replay {
     const done = documents ? tr("read") : tr("kept");
     const kept = `${plural(keys.length, noun)} ${done}${considered}`;
     setText(this.words, `${frame.title || tr("step {index}", { index: this.index + 1 })}: ${count(keys.length)}${considered} ${done}`);
-    this.slider.setAttribute("aria-label", tr("Frame of {title}", { title: story.title }));
     this.words.title = kept;
     this.slider.setAttribute("aria-valuetext", tr("{title} ({index} of {frames}), {kept}", { title: frame.title ?? "", index: this.index + 1, frames: story.frames.length, kept }));
     setText(this.title, `${story.title}, ${frame.title ?? ""}: ${kept}`);
@@ -101,14 +96,12 @@ export class Replay {
     this.slider.value = end;
     setText(this.words, "");
     this.words.title = "";
-    this.slider.setAttribute("aria-label", tr("Frame of {title}", { title: story.title }));
     this.slider.setAttribute("aria-valuetext", tr("{title}: what was kept", { title: story.title }));
   }
 
   drawMass(story, frame) {
     setText(this.words, frame.title);
     this.words.title = "";
-    this.slider.setAttribute("aria-label", tr("Frame of {title}", { title: story.title }));
     this.slider.setAttribute("aria-valuetext", tr("{title} ({index} of {frames})", { title: frame.title, index: this.index + 1, frames: story.frames.length }));
     setText(this.title, tr("{story} {frame}: where its mass is", { story: story.title, frame: frame.title }));
     const most = list(frame.best)[0]?.share || 1;
@@ -155,8 +148,7 @@ export class Replay {
 }
 
 function massRow() {
-  const row = el("li", "mass-row", el("b"), el("span", "mass-bar", el("i")), el("span", "mass-share"));
-  return row;
+  return el("li", "mass-row", el("b"), el("span", "mass-bar", el("i")), el("span", "mass-share"));
 }
 
 function patchMass(row, { name, share }, most) {

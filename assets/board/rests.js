@@ -18,12 +18,9 @@ export function sentenceText(text, rests) {
 }
 
 function sentence(text, rest) {
-  const node = el("span", "sentence", text);
-  node.tabIndex = 0;
-  node.setAttribute("role", "button");
-  node.setAttribute("aria-pressed", "false");
-  node.title = tr("Show the passage that it most likely comes from");
-  node.dataset.sure = rest.sure;
+  const node = el("span", {
+    class: "sentence", tabindex: 0, role: "button", "aria-pressed": "false", title: tr("Show the passage that it most likely comes from"), "data-sure": rest.sure,
+  }, text);
   node.rest = rest;
   return node;
 }

@@ -9,8 +9,7 @@ export class Band {
   constructor(board) {
     this.board = board;
     this.memo = {};
-    this.element = el("section", "band");
-    this.element.setAttribute("aria-label", tr("What the comparison shows"));
+    this.element = el("section", { class: "band", "aria-label": tr("What the comparison shows") });
     this.repair = el("div", "band-repair"); // in a room it stands in the footer (together.js)
   }
 
@@ -52,8 +51,7 @@ export class Said {
   constructor(board) {
     this.board = board;
     this.memo = {};
-    this.element = el("section", "said");
-    this.element.setAttribute("aria-label", tr("Why"));
+    this.element = el("section", { class: "said", "aria-label": tr("Why") });
   }
 
   update(data, number) {

@@ -11,8 +11,7 @@ export class Tabs {
     this.board = board;
     this.box = box;
     this.chosen = null;
-    this.element = el("nav", "tabs");
-    this.element.setAttribute("aria-label", tr("Methods"));
+    this.element = el("nav", { class: "tabs", "aria-label": tr("Methods") });
     this.observer = new ResizeObserver(() => this.measure());
     this.observer.observe(box);
     box.addEventListener("scroll", () => this.mark(), { passive: true });

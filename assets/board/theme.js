@@ -10,8 +10,7 @@ export class Theme {
   constructor(element, onChange) {
     this.element = element;
     this.memo = {};
-    this.probe = el("span", "sr-only");
-    this.probe.setAttribute("aria-hidden", "true");
+    this.probe = el("span", { class: "sr-only", "aria-hidden": "true" });
     this.dark = globalThis.matchMedia("(prefers-color-scheme: dark)");
     this.onChange = onChange;
     this.dark.addEventListener("change", onChange);
@@ -31,12 +30,13 @@ export class Theme {
   resolve(colour) {
     this.probe.style.color = "";
     this.probe.style.color = colour;
-    this.pixel ??= Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
+    this.pixel ??= el("canvas", { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
     this.pixel.clearRect(0, 0, 1, 1);
     this.pixel.fillStyle = getComputedStyle(this.probe).color;
     this.pixel.fillRect(0, 0, 1, 1);
     return [...this.pixel.getImageData(0, 0, 1, 1).data].slice(0, 3);
   }
+
   destroy() {
     this.dark.removeEventListener("change", this.onChange);
   }

@@ -12,11 +12,9 @@ export class Times {
   constructor(board) {
     this.board = board;
     this.memo = {};
-    this.bar = el("div", "times-bar");
-    this.bar.setAttribute("role", "img");
+    this.bar = el("div", { class: "times-bar", role: "img" });
     this.legend = el("ul", "legend");
-    this.element = el("section", "times", this.bar, this.legend);
-    this.element.setAttribute("aria-label", tr("Where the time went"));
+    this.element = el("section", { class: "times", "aria-label": tr("Where the time went") }, this.bar, this.legend);
   }
 
   // All bars have one scale, so that their lengths compare.
@@ -36,9 +34,8 @@ export class Times {
 const total = (spans) => spans.reduce((sum, part) => sum + (Number(part.seconds) || 0), 0);
 
 function piece({ kind, label, seconds }, longest) {
-  const node = el("i", `kind-${kind}`);
+  const node = el("i", { class: `kind-${kind}`, title: `${label || KINDS[kind]}: ${span(Number(seconds) || 0)}` });
   node.style.flexBasis = `${(100 * (Number(seconds) || 0)) / longest}%`;
-  node.title = `${label || KINDS[kind]}: ${span(Number(seconds) || 0)}`;
   return node;
 }
 

@@ -15,20 +15,16 @@ export class Together {
     this.memo = {};
     this.at = null; // the step that all lanes show; null where they do not go in step
     this.play = button("tool play-all", "", "", () => (this.timer ? this.pause() : this.begin()));
-    this.slider = el("input", "slider");
-    Object.assign(this.slider, { type: "range", min: "0", step: "1", value: "0" });
-    this.slider.setAttribute("aria-label", tr("Step of all searches"));
+    this.slider = el("input", { class: "slider", type: "range", min: 0, step: 1, value: 0, "aria-label": tr("Step of all searches") });
     this.slider.addEventListener("input", () => {
       const at = Number(this.slider.value);
       this.pause();
       this.show(at);
     });
     this.words = el("span", "together-words");
-    this.element = el("div", "together", this.play, this.slider, this.words, this.off = button("tool", tr("Show result"), "", () => board.pointing.clear()),
-      this.cost = button("tool cost-toggle", tr("Cost"), tr("Where the time of each method went"), () => board.room.toggleCost(this.cost)));
-    this.cost.setAttribute("aria-pressed", "false");
-    this.element.setAttribute("role", "group");
-    this.element.setAttribute("aria-label", tr("All searches together"));
+    this.off = button("tool", tr("Show result"), "", () => board.pointing.clear());
+    this.cost = button({ class: "tool cost-toggle", "aria-pressed": "false" }, tr("Cost"), tr("Where the time of each method went"), () => board.room.toggleCost(this.cost));
+    this.element = el("div", { class: "together", role: "group", "aria-label": tr("All searches together") }, this.play, this.slider, this.words, this.off, this.cost);
   }
 
   get replays() {

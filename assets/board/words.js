@@ -19,9 +19,7 @@ export function score(value) {
 }
 
 export function scoreSign(value) {
-  const sign = el("span", "score", score(value));
-  sign.title = tr("Score by this method: it compares with others of the same list alone");
-  return sign;
+  return el("span", { class: "score", title: tr("Score by this method: it compares with others of the same list alone") }, score(value));
 }
 
 export function seconds(value) {

@@ -19,24 +19,10 @@ import { Drag } from "./drag.js";
 import { BrickForm } from "./form.js";
 import { Palette } from "./palette.js";
 import { rowOf } from "./row.js";
+import { component } from "../component.js";
 import { tr } from "../wording.js";
 
 const LEAST_PANELS = 250; // pixels of height
-const benches = new WeakMap();
-
-export default function bricks({ data, parentElement, setTriggerValue }) {
-  let bench = benches.get(parentElement);
-  if (!bench) {
-    bench = new BenchView(parentElement);
-    benches.set(parentElement, bench);
-  }
-  bench.edits.update((said) => setTriggerValue("said", said), data?.who, data?.done);
-  bench.update(data ?? {});
-  return () => {
-    bench.destroy();
-    benches.delete(parentElement);
-  };
-}
 
 class BenchView {
   constructor(root) {
@@ -44,23 +30,16 @@ class BenchView {
     this.edits = new Edits();
     this.memo = {};
     this.data = {};
-    this.undoButton = button("tool", tr("Undo"), "", () => this.edit({ do: "undo" }));
-    this.redoButton = button("tool", tr("Redo"), "", () => this.edit({ do: "redo" }));
-    this.undoButton.title = tr("Undo (Ctrl+Z)");
-    this.redoButton.title = tr("Redo (Ctrl+Y)");
+    this.undoButton = button({ class: "tool", title: tr("Undo (Ctrl+Z)") }, tr("Undo"), "", () => this.edit({ do: "undo" }));
+    this.redoButton = button({ class: "tool", title: tr("Redo (Ctrl+Y)") }, tr("Redo"), "", () => this.edit({ do: "redo" }));
     this.textButton = button("tool", tr("As text"), "", () => this.edit({ do: "as-text", on: !this.data.as_text }));
     this.keys = el("p", "keys", tr("Arrows select, Enter opens, typing searches, Delete removes, Alt+arrows move, Ctrl+D copies. Drag to reorder."));
     this.tools = el("div", "tools", this.undoButton, this.redoButton, this.textButton, this.keys);
-    this.text = el("textarea", "text");
-    Object.assign(this.text, { rows: 2, spellcheck: false });
-    this.text.setAttribute("aria-label", tr("The method as text"));
+    this.text = el("textarea", { class: "text", rows: 2, spellcheck: false, "aria-label": tr("The method as text") });
     this.take = button("tool take", tr("Apply"), "", () => this.takeText());
     this.textBox = el("div", "text-box", this.text, this.take);
-    this.trouble = el("p", "trouble");
-    this.trouble.setAttribute("role", "alert");
-    this.line = el("div", "row line");
-    this.line.setAttribute("role", "list");
-    this.line.setAttribute("aria-label", tr("The steps of the method"));
+    this.trouble = el("p", { class: "trouble", role: "alert" });
+    this.line = el("div", { class: "row line", role: "list", "aria-label": tr("The steps of the method") });
     this.palette = new Palette(this);
     this.form = new BrickForm(this);
     this.change = new Change(this);
@@ -82,8 +61,9 @@ class BenchView {
     this.watch.observe(this.line);
   }
 
-  update(data) {
+  update(data, say) {
     this.data = data;
+    this.edits.update((said) => say("said", said), data.who, data.done);
     this.element.setAttribute("aria-busy", String(this.edits.waiting.length > 0));
     this.element.classList.toggle("compact", Boolean(data.compact));
     this.theme.read();
@@ -240,12 +220,9 @@ class BenchView {
   }
 
   destroy() {
-    this.edits.destroy();
     globalThis.removeEventListener("resize", this.fit);
     this.watch.disconnect();
-    this.theme.destroy();
-    this.drag.destroy();
-    this.change.destroy();
+    for (const part of [this.edits, this.theme, this.drag, this.change]) part.destroy();
     this.element.remove();
   }
 }
@@ -299,3 +276,5 @@ function writeAddress(text) {
   const after = query.toString();
   if (after !== before) history.replaceState(history.state, "", `${location.pathname}${after && "?"}${after}`);
 }
+
+export default component(BenchView);

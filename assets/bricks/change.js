@@ -4,7 +4,7 @@
 //        rows: [{text, before, now, turn, why, star}], more, counts: {turn: number}, both, noun,
 //        over: {state: offer | running | done, text, fraction, rows: [{label, before, now, difference, tone, chance, n}], mine, failed, again} | null}
 
-import { button, changed, el, svg } from "../board/dom.js";
+import { button, changed, el, starPoints, svg } from "../board/dom.js";
 import { tr } from "../wording.js";
 
 const ROW = 27; // pixels between two nodes of a column
@@ -18,8 +18,7 @@ export class Change {
   constructor(bench) {
     this.bench = bench;
     this.memo = {};
-    this.element = el("section", "panel change");
-    this.element.setAttribute("aria-label", tr("What the change did"));
+    this.element = el("section", { class: "panel change", "aria-label": tr("What the change did") });
     this.watch = new ResizeObserver(() => this.resize());
     this.watch.observe(this.element);
   }
@@ -45,16 +44,15 @@ export class Change {
     if (data.both) head.append(this.hold(more.held));
     const parts = [head, this.facts(data.facts), data.over ? this.over(data.over) : null];
     this.picture = data.picture.nodes.length ? el("div", "picture") : null;
-    const body = el("div", "scroll", this.picture, this.legend(data), this.rows(data));
-    Object.assign(body, { tabIndex: 0, role: "region", ariaLabel: tr("What is new and what was dropped: picture and {noun}", { noun: data.noun }) });
+    const label = tr("What is new and what was dropped: picture and {noun}", { noun: data.noun });
+    const body = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label }, this.picture, this.legend(data), this.rows(data));
     return [...parts, body].filter(Boolean);
   }
 
   hold(held) {
-    const made = button("more", held ? tr("end this comparison") : tr("compare with this version"), "", () => this.bench.edit({ do: "hold", on: !held }));
-    made.title = held ? tr("Compare each change with the version just before it") : tr("Compare all further changes with this earlier version");
-    made.setAttribute("aria-pressed", String(Boolean(held)));
-    return made;
+    const title = held ? tr("Compare each change with the version just before it") : tr("Compare all further changes with this earlier version");
+    const text = held ? tr("end this comparison") : tr("compare with this version");
+    return button({ class: "more", title, "aria-pressed": String(Boolean(held)) }, text, "", () => this.bench.edit({ do: "hold", on: !held }));
   }
 
   facts(facts) {
@@ -69,16 +67,11 @@ export class Change {
   // The same over more questions, in pairs: offered with its cost, at work with Cancel, then the differences.
   over({ state, text, fraction, rows, mine, failed, again }) {
     const offer = () => button("more", text, "", () => this.bench.edit({ do: "over" }));
-    const box = el("div", `over ${state}`);
-    box.setAttribute("role", "group");
-    box.setAttribute("aria-label", tr("Over more questions"));
+    const box = el("div", { class: `over ${state}`, role: "group", "aria-label": tr("Over more questions") });
     if (state === "offer") return box.append(offer()), box;
     const head = el("p", "over-head", el("b", "", text));
     if (state === "running") {
-      const bar = el("progress", "");
-      Object.assign(bar, { max: 1, value: fraction });
-      bar.setAttribute("aria-label", text);
-      head.append(bar);
+      head.append(el("progress", { max: 1, value: fraction, "aria-label": text }));
       if (mine) head.append(button("more", tr("Cancel"), "", () => this.bench.edit({ do: "cancel-over" })));
     }
     if (again) head.append(button("more", tr("Try again"), "", () => this.bench.edit({ do: "over" })));
@@ -96,9 +89,7 @@ export class Change {
     const list = el("ul", "legend");
     for (const [turn, said] of Object.entries(words)) {
       if (!counts[turn]) continue;
-      const sample = el("i", `sample ${turn}`);
-      sample.setAttribute("aria-hidden", "true");
-      list.append(el("li", "", sample, `${counts[turn].toLocaleString("en")} ${said}`));
+      list.append(el("li", "", el("i", { class: `sample ${turn}`, "aria-hidden": "true" }), `${counts[turn].toLocaleString("en")} ${said}`));
     }
     if (!list.children.length) list.append(el("li", "", tr("No {noun} yet.", { noun })));
     return list;
@@ -107,8 +98,7 @@ export class Change {
   rows({ rows, more, both, noun }) {
     const list = el("ol", "turns");
     for (const row of rows) {
-      const sign = el("span", "sign", SIGNS[row.turn]);
-      sign.setAttribute("aria-hidden", "true");
+      const sign = el("span", { class: "sign", "aria-hidden": "true" }, SIGNS[row.turn]);
       const place = both ? `${row.before ?? "–"} → ${row.now ?? "–"}` : `${row.now ?? "–"}`;
       const what = el("span", "what", row.star ? el("span", "star", "★ ") : null, row.text, el("span", "sr-only", `: ${(both ? TURNS : ALONE)[row.turn]}`));
       const item = el("li", row.turn, sign, what, el("span", "place", place));
@@ -152,27 +142,20 @@ function pictureOf({ nodes, edges }, width) {
   const beside = nodes.filter((node) => node.x === columns[1]).map((node) => down(node.y));
   const free = (y) => beside.every((other) => Math.abs(other - y - 20) > LINE && Math.abs(other - 8 - y - 24) > LINE);
   const names = nodes.map((node) => named(node, places.get(node.id), room(node.x) + (node.x === columns[0] && free(down(node.y)) ? 90 : 0)));
-  const made = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": tr("Picture of {nodes} nodes: what is new and what was dropped is in the list below", { nodes: nodes.length }) });
-  made.append(...lines, ...marks, ...names);
-  return made;
+  const label = tr("Picture of {nodes} nodes: what is new and what was dropped is in the list below", { nodes: nodes.length });
+  return svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label }, ...lines, ...marks, ...names);
 }
 
 function mark({ role, turn }, { x, y }) {
   if (role === "question") return svg("rect", { x: x - 6.5, y: y - 6.5, width: 13, height: 13, transform: `rotate(45 ${x} ${y})`, class: "seed" });
   if (role !== "answer") return svg("circle", { cx: x, cy: y, r: 4.6, class: `dot ${turn}` });
-  const points = Array.from({ length: 10 }, (_, i) => {
-    const [angle, far] = [(Math.PI * i) / 5 - Math.PI / 2, i % 2 ? 3.6 : 8.4];
-    return `${x + far * Math.cos(angle)},${y + far * Math.sin(angle)}`;
-  });
-  return svg("polygon", { points: points.join(" "), class: `known ${turn}` });
+  return svg("polygon", { points: starPoints({ x, y }, 8.4), class: `known ${turn}` });
 }
 
 function named({ name, role, turn }, { x, y, first, last }, room) {
   const said = role === "answer" && turn === "came" ? tr(" (new)") : role === "answer" && turn === "went" ? tr(" (dropped)") : "";
   const letters = Math.max(4, Math.floor(room / LETTER) - said.length);
   const text = svg("text", first ? { x: Math.max(4, x - 10), y: y + 24, class: "first" } : last ? { x: x + 12, y: y + 4, class: `${role} ${turn}` } : { x: x + 3, y: y - 8, class: `${role} ${turn}` });
-  const title = svg("title", {});
-  title.textContent = name;
-  text.append(title, name.length > letters ? `${name.slice(0, letters - 1)}…` : name, said);
+  text.append(svg("title", {}, name), name.length > letters ? `${name.slice(0, letters - 1)}…` : name, said);
   return text;
 }

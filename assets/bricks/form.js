@@ -48,20 +48,17 @@ export class BrickForm {
     const set = (value) => this.bench.edit({ do: "set", key, name: field.name, value });
     const id = `hk-${key}-${field.name}`;
     const { control, more } = control_of(field, set, id);
-    const label = el("label", "", field.label);
-    label.htmlFor = id;
+    const label = el("label", { for: id }, field.label);
     const differs = JSON.stringify(field.value) !== JSON.stringify(field.default);
     const reset = differs ? button("reset", "↺", tr("Set {label} back to {default}", { label: field.label, default: field.default }), () => set(field.default)) : null;
-    const help = field.more ? el("details", "help", el("summary", "", field.help), el("p", "", field.more)) : el("p", "help", field.help);
-    help.id = `${id}-help`;
-    control.setAttribute("aria-describedby", help.id);
+    const look = { class: "help", id: `${id}-help` };
+    const help = field.more ? el("details", look, el("summary", "", field.help), el("p", "", field.more)) : el("p", look, field.help);
+    control.setAttribute("aria-describedby", look.id);
     const box = el("div", `field ${field.kind}${differs ? " differs" : ""}${field.curve ? " curved" : ""}`, el("div", "field-head", label, reset), control, more);
     if (field.curve) box.append(curveOf(field, set));
     if (field.error) {
-      const error = el("p", "fault", field.error);
-      error.setAttribute("role", "alert");
       control.setAttribute("aria-invalid", "true");
-      box.append(error);
+      box.append(el("p", { class: "fault", role: "alert" }, field.error));
     }
     box.append(help);
     return box;
@@ -81,10 +78,9 @@ function curveOf({ label, curve }, set) {
   const { of, points } = curve;
   const bars = points.map(({ value, alive, now, next }) => {
     const count = value.toLocaleString("en");
-    const made = button(`point${now ? " now" : ""}${next ? " next" : ""}`, "", tr("{label} {count}: {alive} of {of} kept{next}", { label, count, alive, of, next: next ? tr(", one more than before") : "" }), () => set(value));
-    if (now) made.setAttribute("aria-current", "true");
-    const bar = el("i", "");
-    bar.style.height = `${Math.round((22 * alive) / of)}px`;
+    const look = { class: `point${now ? " now" : ""}${next ? " next" : ""}`, "aria-current": now ? "true" : null };
+    const made = button(look, "", tr("{label} {count}: {alive} of {of} kept{next}", { label, count, alive, of, next: next ? tr(", one more than before") : "" }), () => set(value));
+    const bar = el("i", { style: `height: ${Math.round((22 * alive) / of)}px` });
     made.append(el("span", "column", bar), el("span", "", value < 10000 ? String(value) : `${Math.round(value / 1000)}k`));
     return made;
   });
@@ -93,10 +89,8 @@ function curveOf({ label, curve }, set) {
   const first = points.find((point) => point.alive === most);
   const settled = most === 1 && of === 1 ? tr("Kept with any value from {value}.", { value: first.value.toLocaleString("en") }) : most ? tr("{most} of {of} are kept with any value from {value}.", { value: first.value.toLocaleString("en"), most, of }) : tr("No value keeps any of the {of}: an earlier step lost them.", { of });
   const words = coming ? tr("With {value}, one more of the {of} is kept.", { value: coming.value.toLocaleString("en"), of }) : settled;
-  const box = el("div", "curve", el("div", "points", ...bars), el("p", "curve-words", words));
-  box.setAttribute("role", "group");
-  box.setAttribute("aria-label", tr("Effect of {label} on this question", { label }));
-  return box;
+  const look = { class: "curve", role: "group", "aria-label": tr("Effect of {label} on this question", { label }) };
+  return el("div", look, el("div", "points", ...bars), el("p", "curve-words", words));
 }
 
 // The widget of a field, and what comes below it; `set` is called with a value of the parameter's own type, or with what was typed.
@@ -105,16 +99,15 @@ function control_of(field, set, id) {
   let more = null;
   const shown = field.typed ?? field.value;
   if (field.kind === "switch") {
-    control = el("input", "");
-    control.type = "checkbox";
+    control = el("input", { type: "checkbox" });
     control.checked = field.value;
     control.addEventListener("change", () => set(control.checked));
   } else if (field.kind === "choice" || field.kind === "model") {
     control = el("select", "");
     const known = field.options.some((one) => one.value === shown);
-    for (const one of field.options) control.append(option(one.value, one.words, one.value === shown));
+    for (const { value, words } of field.options) control.append(new Option(words, value, false, value === shown));
     if (field.kind === "model") {
-      control.append(option(OTHER, tr("another expression…"), !known));
+      control.append(new Option(tr("another expression…"), OTHER, false, !known));
       more = input(id, shown, field.label, (text) => set(text));
       more.placeholder = "prefilter(encoder, choose, 32)";
       more.hidden = known;
@@ -138,21 +131,10 @@ function control_of(field, set, id) {
   return { control, more };
 }
 
-function option(value, words, selected) {
-  const made = el("option", "", words);
-  made.value = value;
-  made.selected = selected;
-  return made;
-}
-
 // A line of text that says what was typed once it is left, or at Enter.
 function input(id, value, label, say) {
-  const made = el("input", "");
-  Object.assign(made, { type: "text", autocomplete: "off" });
-  if (label) {
-    made.setAttribute("aria-label", tr("{label}: expression", { label }));
-    made.dataset.field = `${id} expression`;
-  }
+  const named = label && { "aria-label": tr("{label}: expression", { label }), "data-field": `${id} expression` };
+  const made = el("input", { type: "text", autocomplete: "off", ...named });
   const leave = sayLeft(made, value, say);
   made.addEventListener("keydown", (event) => event.key === "Enter" && leave());
   return made;
@@ -160,8 +142,7 @@ function input(id, value, label, say) {
 
 // A text of several lines, said once it is left; Enter is a line more.
 function lines(value, say) {
-  const made = el("textarea", "lines");
-  made.rows = 6;
+  const made = el("textarea", { class: "lines", rows: 6 });
   sayLeft(made, value, say);
   return made;
 }

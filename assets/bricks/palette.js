@@ -1,7 +1,7 @@
 // What fits at the chosen place, grouped by stage, or best match first where words are typed; what does not fit waits behind a line, with its
 // reasons. Keys stay in the search box: arrows point at a step, Enter takes it, and the next place is searched with an empty box.
 
-import { button, changed, el, setAttribute, setText } from "../board/dom.js";
+import { button, changed, combobox, el, setAttribute, setText } from "../board/dom.js";
 import { bestMatches } from "../match.js";
 import { nounOf, tr } from "../wording.js";
 
@@ -12,22 +12,16 @@ export class Palette {
     this.queue = []; // words that were entered before the steps of their place were here
     this.title = el("h3", "");
     this.more = button("more", "", "", () => this.showOthers(this.others.hidden));
-    this.list = el("div", "list scroll");
-    Object.assign(this.list, { id: `hk-steps-${bench.edits.who}`, role: "listbox", ariaLabel: tr("Steps that fit") });
-    this.search = el("input", "search");
-    Object.assign(this.search, { type: "search", placeholder: tr("Search steps, papers, what they do"), autocomplete: "off", role: "combobox", ariaExpanded: "true", ariaAutoComplete: "list" });
-    this.search.setAttribute("aria-label", tr("Search the steps that fit here"));
-    this.search.setAttribute("aria-controls", this.list.id);
+    this.list = el("div", { class: "list scroll", id: `hk-steps-${bench.edits.who}`, "aria-label": tr("Steps that fit") });
+    const placeholder = tr("Search steps, papers, what they do");
+    this.search = combobox("search", tr("Search the steps that fit here"), this.list, { type: "search", placeholder, "aria-expanded": "true" });
     this.search.addEventListener("input", () => {
       this.showOthers(false);
       this.filter();
     });
-    this.none = el("p", "none", tr("No step that fits here matches all these words."));
-    this.none.role = "status";
-    this.others = el("div", "others scroll");
-    Object.assign(this.others, { hidden: true, tabIndex: 0, role: "region", ariaLabel: tr("Do not fit here") });
-    this.element = el("section", "panel palette", el("div", "panel-head", this.title, this.more), this.search, this.none, this.list, this.others);
-    this.element.setAttribute("aria-label", tr("Steps that fit"));
+    this.none = el("p", { class: "none", role: "status" }, tr("No step that fits here matches all these words."));
+    this.others = el("div", { class: "others scroll", hidden: true, tabindex: 0, role: "region", "aria-label": tr("Do not fit here") });
+    this.element = el("section", { class: "panel palette", "aria-label": tr("Steps that fit") }, el("div", "panel-head", this.title, this.more), this.search, this.none, this.list, this.others);
     this.pointed = null;
   }
 
@@ -65,21 +59,17 @@ export class Palette {
   }
 
   group(group) {
-    const heading = el("h4", "", group.title);
-    heading.role = "presentation";
-    const section = el("div", "group", heading, ...group.rows.map((entry) => this.entry(entry)));
-    section.setAttribute("role", "group");
-    section.setAttribute("aria-label", group.title);
-    section.dataset.stage = group.stage;
-    return section;
+    const heading = el("h4", { role: "presentation" }, group.title);
+    const look = { class: "group", role: "group", "aria-label": group.title, "data-stage": group.stage };
+    return el("div", look, heading, ...group.rows.map((entry) => this.entry(entry)));
   }
 
   entry(entry) {
-    const made = button(`entry ${entry.current ? "current" : ""}`, "", "", () => this.take(entry));
+    const { name, current } = entry;
+    const state = { "aria-selected": "false", "aria-current": current ? "true" : null, "data-entry": name };
+    const made = button({ class: `entry ${current ? "current" : ""}`, id: `${this.list.id}-${name}`, role: "option", tabindex: -1, ...state }, "", "", () => this.take(entry));
     made.append(el("span", "entry-head", el("b", "", entry.title), entry.term ? el("span", "term", entry.term) : null), el("span", "sentence", entry.sentence));
-    Object.assign(made, { id: `${this.list.id}-${entry.name}`, role: "option", ariaSelected: "false", tabIndex: -1, given: entry });
-    made.dataset.entry = entry.name;
-    if (entry.current) made.setAttribute("aria-current", "true");
+    made.given = entry;
     made.addEventListener("pointerenter", () => this.point(entry));
     return made;
   }

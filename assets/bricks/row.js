@@ -18,42 +18,30 @@ export function rowOf(bench, bricks, prefix, extra = []) {
 
 // A slot and the brick behind it, which share a line of the screen.
 function cell(...parts) {
-  const made = el("div", parts[1].widest ? "cell wide" : "cell", ...parts);
-  if (parts[1].widest) made.style.setProperty("--widest", parts[1].widest);
-  made.setAttribute("role", "presentation");
-  return made;
+  const [, { widest }] = parts;
+  return el("div", { class: widest ? "cell wide" : "cell", style: widest && `--widest: ${widest}`, role: "presentation" }, ...parts);
 }
 
 function slot(bench, name) {
   const where = bench.data.slots[name] ?? "";
-  const open = button("slot-button", "+", tr("Add a step {where}", { where }), () => bench.choose({ slot: name }, "palette"));
-  open.dataset.stop = `slot ${name}`;
   const chosen = bench.data.chosen?.slot === name;
-  if (chosen) open.setAttribute("aria-current", "true");
-  const item = el("div", chosen ? "slot chosen" : "slot", open);
-  if (name === "0" && !bench.data.bricks.length) item.append(el("span", "hint", bench.data.start));
-  item.setAttribute("role", "listitem");
-  item.dataset.slot = name;
-  return item;
+  const look = { class: "slot-button", "data-stop": `slot ${name}`, "aria-current": chosen ? "true" : null };
+  const open = button(look, "+", tr("Add a step {where}", { where }), () => bench.choose({ slot: name }, "palette"));
+  const hint = name === "0" && !bench.data.bricks.length ? el("span", "hint", bench.data.start) : null;
+  return el("div", { class: chosen ? "slot chosen" : "slot", role: "listitem", "data-slot": name }, open, hint);
 }
 
 function brickOf(bench, brick, number) {
   const chosen = bench.data.chosen?.key === brick.key;
   const classes = ["brick", brick.stage, chosen && "chosen", brick.fault && "lacking", brick.arms.length && "holder"].filter(Boolean).join(" ");
-  const open = button("open", "", "", () => bench.choose({ key: brick.key }));
-  open.dataset.stop = `brick ${brick.key}`;
-  if (chosen) open.setAttribute("aria-current", "true");
-  open.setAttribute("aria-label", labelOf(brick));
+  const look = { class: "open", "data-stop": `brick ${brick.key}`, "aria-current": chosen ? "true" : null, "aria-label": labelOf(brick) };
+  const open = button(look, "", "", () => bench.choose({ key: brick.key }));
   const tool = (name, sign, words, edit) => {
-    const made = button(`mini ${name}`, sign, words, () => bench.edit(edit, true));
-    made.tabIndex = chosen ? 0 : -1;
-    return made;
+    return button({ class: `mini ${name}`, tabindex: chosen ? 0 : -1 }, sign, words, () => bench.edit(edit, true));
   };
-  const grip = el("span", "grip", "⠿");
-  grip.setAttribute("aria-hidden", "true");
+  const grip = el("span", { class: "grip", "aria-hidden": "true" }, "⠿");
   const item = el(
-    "div",
-    classes,
+    "div", { class: classes, role: "listitem", "data-brick": String(brick.key) },
     open,
     el("div", "head", el("span", "stage", `${number}${brick.stage_words}`), el("span", "minis",
       tool("copy", icon(), tr("Copy {title}", { title: brick.title }), { do: "duplicate", key: brick.key }),
@@ -64,9 +52,7 @@ function brickOf(bench, brick, number) {
     brick.fault ? el("p", "fault", brick.fault) : null,
     brick.outcome ? outcome(brick.outcome) : null,
   );
-  item.dataset.brick = String(brick.key);
   item.widest = brick.arms.length && Math.max(1, ...brick.arms.map((arm) => arm.bricks.length)); // bricks in its longest row
-  item.setAttribute("role", "listitem");
   return item;
 }
 
@@ -95,9 +81,7 @@ function given(pairs) {
 function arms(bench, brick) {
   const box = el("div", "arms");
   for (const arm of brick.arms) {
-    const row = el("div", "row", ...rowOf(bench, arm.bricks, `${brick.key}.${arm.name}.`));
-    row.setAttribute("role", "list");
-    row.setAttribute("aria-label", `${brick.title}: ${arm.label}`);
+    const row = el("div", { class: "row", role: "list", "aria-label": `${brick.title}: ${arm.label}` }, ...rowOf(bench, arm.bricks, `${brick.key}.${arm.name}.`));
     box.append(el("div", "arm", el("span", "arm-label", arm.label), row));
   }
   return box;
@@ -107,15 +91,12 @@ function outcome(out) {
   if (out.running) return el("div", "outcome", el("p", "counts running", out.running));
   if (out.waits && out.counts === undefined) return el("div", "outcome", el("p", "waits", out.waits));
   if (out.error) return el("div", "outcome", el("p", "lost", out.error));
-  const bar = out.alive === null ? null : el("span", "bar", el("i", ""));
-  if (bar) {
-    bar.firstChild.style.width = `${(100 * out.alive) / Math.max(1, out.of)}%`;
-    bar.className = `bar ${out.alive === out.of ? "good" : out.alive ? "warn" : "bad"}`;
-  }
+  const tone = out.alive === out.of ? "good" : out.alive ? "warn" : "bad";
+  const bar = out.alive === null ? null : el("span", `bar ${tone}`, el("i", { style: `width: ${(100 * out.alive) / Math.max(1, out.of)}%` }));
   const lost = out.lost ? `${out.lost}${out.lost_more ? tr(", and {lost_more} more lost", { lost_more: out.lost_more }) : ""}` : "";
-  const made = el(
+  return el(
     "div",
-    "outcome",
+    { class: "outcome", title: out.notes?.join("\n") },
     out.answer ? el("p", "answer", out.answer) : null,
     el("p", "counts", [out.counts, out.cost].filter(Boolean).join(" · ")),
     bar,
@@ -123,13 +104,10 @@ function outcome(out) {
     lost ? el("p", "lost", lost) : null,
     out.waits ? el("p", "waits", out.waits) : null,
   );
-  if (out.notes?.length) made.title = out.notes.join("\n");
-  return made;
 }
 
 // A step of the run that is no brick of the line: the reader that answers where no language model is asked.
 function added(one) {
-  const item = el("div", "brick added read", el("div", "head", el("span", "stage", tr("Answers without a language model"))), el("p", "name", one.title), outcome(one.outcome));
-  item.setAttribute("role", "listitem");
-  return item;
+  const head = el("div", "head", el("span", "stage", tr("Answers without a language model")));
+  return el("div", { class: "brick added read", role: "listitem" }, head, el("p", "name", one.title), outcome(one.outcome));
 }

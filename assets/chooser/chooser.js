@@ -4,6 +4,7 @@
 // pick, facets: { name: [id] } }] }, picks first. Every name is set as text.
 
 import { button, el } from "../board/dom.js";
+import { component } from "../component.js";
 import { tr } from "../wording.js";
 
 const PLACES = ["label", "number", "name", "sentence", "line", "paper"]; // where a word may stand, the best place first
@@ -19,19 +20,19 @@ function distance(entry, words) {
 }
 
 function row(entry, current, choose) {
-  const drawn = button(entry.changes ? "row change" : "row", "", "", () => choose(entry.id));
-  drawn.dataset.id = entry.id;
+  const title = [entry.sentence, entry.line, entry.needs].filter(Boolean).join("\n");
+  const look = { class: entry.changes ? "row change" : "row", "data-id": entry.id, "aria-current": entry.id === current ? "true" : null, title };
+  const drawn = button(look, "", "", () => choose(entry.id));
   const state = entry.needs ? el("span", "needs", tr("not installed")) : el("span", "seconds", entry.seconds);
   drawn.append(el("span", "head", el("b", "", entry.label), el("span", "number", entry.number), state), el("span", "sentence", `${entry.name} · ${entry.sentence}`));
-  Object.assign(drawn, { ariaCurrent: entry.id === current ? "true" : null, title: [entry.sentence, entry.line, entry.needs].filter(Boolean).join("\n") });
   return drawn;
 }
 
 class Chooser {
   constructor(root) {
     Object.assign(this, { root, taken: {} }); // taken: the chosen value of each facet
-    this.search = Object.assign(el("input", "search"), { type: "search", ariaLabel: tr("Search methods"), autocomplete: "off" });
-    this.search.placeholder = tr("Search: beam, PageRank, No. 12, language model …");
+    const placeholder = tr("Search: beam, PageRank, No. 12, language model …");
+    this.search = el("input", { class: "search", type: "search", "aria-label": tr("Search methods"), autocomplete: "off", placeholder });
     this.facets = el("div", "facets");
     this.list = el("div", "list");
     this.element = el("div", "chooser", this.facets, el("div", "found", this.search, this.list));
@@ -40,9 +41,9 @@ class Chooser {
     this.element.addEventListener("keydown", (event) => this.key(event));
   }
 
-  update(data, choose) {
+  update(data, say) {
     const told = JSON.stringify(data);
-    this.choose = choose;
+    this.choose = (id) => say("choose", id);
     if (told === this.told) return;
     Object.assign(this, { told, current: data.current, entries: data.rows ?? [], names: data.facets ?? [] });
     this.draw();
@@ -68,14 +69,13 @@ class Chooser {
   }
 
   facet({ name, title, values }, matches) {
-    const box = Object.assign(el("div", "facet", el("h3", "", title)), { role: "group", ariaLabel: title });
-    for (const [id, label] of values) {
-      const value = button("value", label, "", () => ((this.taken[name] = this.taken[name] === id ? "" : id), this.draw()));
+    const choices = values.map(([id, label]) => {
+      const look = { class: "value", "data-facet": `${name}-${id}`, "aria-pressed": String(this.taken[name] === id) };
+      const value = button(look, label, "", () => ((this.taken[name] = this.taken[name] === id ? "" : id), this.draw()));
       value.append(el("span", "count", String(matches.filter(({ entry }) => entry.facets[name].includes(id)).length)));
-      value.dataset.facet = `${name}-${id}`;
-      box.append(Object.assign(value, { ariaPressed: String(this.taken[name] === id) }));
-    }
-    return box;
+      return value;
+    });
+    return el("div", { class: "facet", role: "group", "aria-label": title }, el("h3", "", title), ...choices);
   }
 
   key(event) {
@@ -87,9 +87,10 @@ class Chooser {
     else return at >= 0 && event.key.trim().length === 1 && !event.ctrlKey && !event.metaKey && this.search.focus(); // typing on searches on
     event.preventDefault();
   }
+
+  destroy() {
+    this.element.remove();
+  }
 }
 
-export default function chooser({ data, parentElement, setTriggerValue }) {
-  parentElement.hopscopeChooser ??= new Chooser(parentElement);
-  parentElement.hopscopeChooser.update(data ?? {}, (id) => setTriggerValue("choose", id));
-}
+export default component(Chooser);

@@ -8,6 +8,7 @@
 import { button, el } from "../board/dom.js";
 import { Edits } from "../board/edits.js";
 import { chip, Field } from "./field.js";
+import { component } from "../component.js";
 import { tr } from "../wording.js";
 
 const SHOWN = 8; // correct answers before the rest is folded away
@@ -15,23 +16,6 @@ const LISTS = {
   entities: { label: tr("Starts at"), mark: "◆", entry: tr("Starts at: add an entity"), empty: tr("filled in from the question"), more: tr("+ add") },
   answers: { label: tr("Correct answers"), mark: "★", entry: tr("Add a correct answer"), empty: tr("+ Add the correct answer to see where it is lost"), more: tr("+ add") },
 };
-const shown = new WeakMap();
-
-export default function entities(component) {
-  const { data, parentElement, setTriggerValue } = component;
-  let line = shown.get(parentElement);
-  if (!line) {
-    line = new Line(parentElement);
-    shown.set(parentElement, line);
-  }
-  line.edits.update((told) => setTriggerValue("said", { ...told, query: line.query }), data?.who, data?.done);
-  line.update(data ?? {});
-  return () => {
-    line.edits.destroy();
-    line.element.remove();
-    shown.delete(parentElement);
-  };
-}
 
 class Line {
   constructor(root) {
@@ -62,8 +46,9 @@ class Line {
     return { label, chips, field, element: el("div", `group ${list}`, label, chips, field.element) };
   }
 
-  update(data) {
+  update(data, say) {
     this.data = data;
+    this.edits.update((told) => say("said", { ...told, query: this.query }), data.who, data.done);
     this.draw();
     const asked = data.asked;
     if (asked && this.groups[asked.list]) this.groups[asked.list].field.show(asked.text, asked.options);
@@ -133,9 +118,7 @@ class Line {
       this.open = open;
       this.draw();
     });
-    const item = el("span", "", turn);
-    item.setAttribute("role", "listitem");
-    return item;
+    return el("span", { role: "listitem" }, turn);
   }
 
   meantLine(one) {
@@ -148,4 +131,10 @@ class Line {
     if (one.others.length) line.append("?");
     return line;
   }
+  destroy() {
+    this.edits.destroy();
+    this.element.remove();
+  }
 }
+
+export default component(Line);

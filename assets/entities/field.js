@@ -12,11 +12,9 @@ export class Field {
   constructor({ label, eager, onQuery, onTake, onBack }) {
     // `told`: the text that the list is for; `wanted`: a text for which Enter came before its list; `closed`: one whose list was closed.
     Object.assign(this, { eager, onQuery, onTake, onBack, options: [], active: -1, told: null, known: "", wanted: null, closed: null });
-    this.list = Object.assign(el("ul", "list"), { id: `he-list-${(made += 1)}`, hidden: true });
-    this.input = combobox("entry", label, this.list, { maxLength: LONGEST });
-    this.list.setAttribute("aria-label", tr("Suggestions"));
-    this.live = el("span", "sr-only");
-    this.live.setAttribute("aria-live", "polite");
+    this.list = el("ul", { class: "list", id: `he-list-${(made += 1)}`, hidden: true, "aria-label": tr("Suggestions") });
+    this.input = combobox("entry", label, this.list, { maxlength: LONGEST });
+    this.live = el("span", { class: "sr-only", "aria-live": "polite" });
     this.element = el("span", "field", this.input, this.list, this.live);
     this.input.addEventListener("input", () => this.typed());
     this.input.addEventListener("keydown", (event) => this.key(event));
@@ -53,20 +51,15 @@ export class Field {
   }
 
   row(option, place) {
-    const row = el("li", "option", el("span", "name", option.name), el("span", "note", option.note));
-    row.id = `${this.list.id}-${place}`;
-    row.title = option.name;
-    row.setAttribute("role", "option");
+    const look = { class: "option", id: `${this.list.id}-${place}`, title: option.name, role: "option" };
+    const row = el("li", look, el("span", "name", option.name), el("span", "note", option.note));
     row.addEventListener("click", () => this.take(option.name));
     row.addEventListener("pointermove", () => this.point(place));
     return row;
   }
 
   nothing() {
-    const row = el("li", "none", tr("No name like this in the graph"));
-    row.setAttribute("role", "option");
-    row.setAttribute("aria-disabled", "true");
-    return row;
+    return el("li", { class: "none", role: "option", "aria-disabled": "true" }, tr("No name like this in the graph"));
   }
 
   point(place) {
@@ -128,10 +121,7 @@ export class Field {
 
 // A name with a sign before it and a cross behind.
 export function chip(name, mark, note, onRemove) {
-  const sign = el("span", "mark", mark);
-  sign.setAttribute("aria-hidden", "true");
-  const box = el("span", "chip", sign, el("span", "name", name), button("remove", "×", tr("Remove {name}", { name }), onRemove));
-  box.title = note ? `${name}: ${note}` : name;
-  box.setAttribute("role", "listitem");
-  return box;
+  const sign = el("span", { class: "mark", "aria-hidden": "true" }, mark);
+  const look = { class: "chip", title: note ? `${name}: ${note}` : name, role: "listitem" };
+  return el("span", look, sign, el("span", "name", name), button("remove", "×", tr("Remove {name}", { name }), onRemove));
 }

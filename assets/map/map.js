@@ -4,6 +4,7 @@
 // total ([nodes, edges] of the whole graph). A click on a node triggers "clicked" with its id. All names are set as text.
 
 import { button, el, setHidden, setText } from "../board/dom.js";
+import { component } from "../component.js";
 import { nounOf, tr } from "../wording.js";
 import { drawing } from "./drawing.js";
 
@@ -28,9 +29,7 @@ class GraphMap {
 
   build() {
     this.element = el("div", "map");
-    this.search = el("input", "search");
-    Object.assign(this.search, { type: "search", placeholder: tr("Search by name"), autocomplete: "off" });
-    this.search.setAttribute("aria-label", tr("Search the map by name"));
+    this.search = el("input", { class: "search", type: "search", placeholder: tr("Search by name"), autocomplete: "off", "aria-label": tr("Search the map by name") });
     this.found = el("div", "found");
     this.colour = button("tool", tr("Types"), tr("Colour by type instead of topic"), () => {
       this.byType = !this.byType;
@@ -41,9 +40,7 @@ class GraphMap {
     const tools = el("div", "tools",
       button("tool", "+", tr("Zoom in"), () => this.zoom(ZOOM)), button("tool", "−", tr("Zoom out"), () => this.zoom(1 / ZOOM)),
       button("tool", tr("Whole"), tr("Show the whole map"), () => this.move(this.wholeView())), this.colour);
-    this.canvas = el("canvas");
-    this.canvas.tabIndex = 0;
-    this.canvas.setAttribute("role", "application");
+    this.canvas = el("canvas", { tabindex: 0, role: "application" });
     this.tip = el("div", "tip");
     this.stage = el("div", "stage", this.canvas, this.tip);
     this.status = el("p", "status");
@@ -63,8 +60,8 @@ class GraphMap {
     return new Promise((resolve) => this.waiting.set(this.count, resolve));
   }
 
-  update(data, open) {
-    Object.assign(this, { open, data });
+  update(data, say) {
+    Object.assign(this, { open: (id) => say("clicked", id), data });
     this.stage.style.height = `${data.height}px`;
     setHidden(this.search.parentElement, !data.search);
     setHidden(this.colour, data.types.length < 2);
@@ -306,14 +303,6 @@ class GraphMap {
   }
 }
 
-const swatch = (colour) => Object.assign(el("i", "swatch"), { style: `background: ${colour}` });
+const swatch = (colour) => el("i", { class: "swatch", style: `background: ${colour}` });
 
-export default function map({ data, parentElement, setTriggerValue }) {
-  const given = data instanceof Uint8Array || data instanceof ArrayBuffer ? JSON.parse(new TextDecoder().decode(data)) : data;
-  parentElement.hopscopeMap ??= new GraphMap(parentElement);
-  parentElement.hopscopeMap.update(given, (id) => setTriggerValue("clicked", id));
-  return () => {
-    parentElement.hopscopeMap?.destroy();
-    delete parentElement.hopscopeMap;
-  };
-}
+export default component(GraphMap);

@@ -4,6 +4,7 @@
 // { entries, sets: { name: title } }, and with `&set=name` of { questions, total }. Every title is set as text.
 
 import { button, combobox, el, pointAt, setText } from "../board/dom.js";
+import { component } from "../component.js";
 import { bestMatches } from "../match.js";
 import { nounOf, tr } from "../wording.js";
 
@@ -32,14 +33,13 @@ async function fetched(address) {
 class CommandPalette {
   constructor(root) {
     this.root = root;
-    this.list = Object.assign(el("ul", "found"), { id: "found", ariaLabel: tr("Matches") });
-    this.field = combobox("search", tr("Search everything"), this.list, { placeholder: tr("Method, graph, documents, question, page, case …") });
-    this.field.ariaExpanded = "true"; // its list is there as long as the dialog is
-    this.status = Object.assign(el("span", "status"), { role: "status" });
+    this.list = el("ul", { class: "found", id: "found", "aria-label": tr("Matches") });
+    const placeholder = tr("Method, graph, documents, question, page, case …");
+    this.field = combobox("search", tr("Search everything"), this.list, { placeholder, "aria-expanded": "true" }); // its list is there as long as the dialog is
+    this.status = el("span", { class: "status", role: "status" });
     this.enter = el("span", "");
     this.build = button("build", tr("Open in Build"), "", () => this.choose(this.active, true));
-    this.dialog = el("dialog", "command-palette", this.field, this.list, el("div", "foot", this.status, this.enter, this.build));
-    this.dialog.ariaLabel = tr("Search everything");
+    this.dialog = el("dialog", { class: "command-palette", "aria-label": tr("Search everything") }, this.field, this.list, el("div", "foot", this.status, this.enter, this.build));
     root.append(this.dialog);
     this.field.addEventListener("input", () => this.typed());
     this.dialog.addEventListener("keydown", (event) => this.key(event));
@@ -51,7 +51,7 @@ class CommandPalette {
 
   update(data, say) {
     this.data = data;
-    this.say = say;
+    this.say = (chosen) => say("chosen", chosen);
     if (lists.get("of") === data.list) return;
     lists.clear();
     lists.set("of", data.list);
@@ -146,8 +146,8 @@ class CommandPalette {
   }
 
   row(entry, at) {
-    const row = Object.assign(el("li", ""), { id: `found-${at}`, role: "option" });
-    row.append(el("span", "title", entry.title), el("span", "note", [entry.name, entry.note].filter(Boolean).join(" · ")), el("span", "kind", KINDS[entry.kind][0]));
+    const note = [entry.name, entry.note].filter(Boolean).join(" · ");
+    const row = el("li", { id: `found-${at}`, role: "option" }, el("span", "title", entry.title), el("span", "note", note), el("span", "kind", KINDS[entry.kind][0]));
     row.addEventListener("pointermove", () => this.active !== entry && this.go(at));
     row.addEventListener("click", (event) => this.choose(entry, event.ctrlKey || event.metaKey));
     return row;
@@ -192,11 +192,4 @@ class CommandPalette {
   }
 }
 
-export default function palette({ data, parentElement, setTriggerValue }) {
-  const view = (parentElement.hopscopePalette ??= new CommandPalette(parentElement));
-  view.update(data ?? {}, (chosen) => setTriggerValue("chosen", chosen));
-  return () => {
-    view.destroy();
-    delete parentElement.hopscopePalette;
-  };
-}
+export default component(CommandPalette);

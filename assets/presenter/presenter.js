@@ -4,18 +4,10 @@
 // data: { question, original (empty where it is the question), entities: [name], answers: [name], number, of, who, done }. Trigger:
 // pressed = { who, edits: [{ n, by: -1 | 1 }, { n, leave: true } or { n, ask: question }] }. Names are set as text.
 
-import { el } from "../board/dom.js";
+import { button, el } from "../board/dom.js";
 import { Edits } from "../board/edits.js";
+import { component } from "../component.js";
 import { nounOf, tr } from "../wording.js";
-
-function key(sign, words, act) {
-  const node = el("button", "key", sign);
-  node.type = "button";
-  node.setAttribute("aria-label", words);
-  node.title = words;
-  if (act) node.addEventListener("click", act);
-  return node;
-}
 
 class Presenter {
   constructor(root) {
@@ -27,7 +19,7 @@ class Presenter {
   }
 
   update({ who, done, ...data }, say) {
-    this.edits.update(say, who, done);
+    this.edits.update((pressed) => say("pressed", pressed), who, done);
     this.data = data;
     const told = JSON.stringify(data);
     if (told === this.told) return;
@@ -35,17 +27,15 @@ class Presenter {
     const facts = el("div", "facts");
     facts.append(...(data.entities ?? []).map((name) => el("span", "chip seed", `◆ ${name}`)));
     if (data.answers?.length) {
-      const right = el("span", "chip right", `★ ${data.answers.length} ${nounOf(data.answers.length, "correct answer")}`);
-      right.title = data.answers.join(", ");
+      const right = el("span", { class: "chip right", title: data.answers.join(", ") }, `★ ${data.answers.length} ${nounOf(data.answers.length, "correct answer")}`);
       facts.append(right);
     }
-    const ways = el("nav", "ways");
-    ways.setAttribute("aria-label", tr("Cases"));
-    ways.append(key(tr("/ ask"), tr("Ask a question from the room"), () => this.open()));
+    const ways = el("nav", { class: "ways", "aria-label": tr("Cases") });
+    ways.append(button("key", tr("/ ask"), tr("Ask a question from the room"), () => this.open()));
     if (data.of > 1) {
-      ways.append(key("←", tr("Previous case"), () => this.go(-1)), el("span", "place", tr("case {number} of {of}", { number: data.number, of: data.of })), key("→", tr("Next case"), () => this.go(1)));
+      ways.append(button("key", "←", tr("Previous case"), () => this.go(-1)), el("span", "place", tr("case {number} of {of}", { number: data.number, of: data.of })), button("key", "→", tr("Next case"), () => this.go(1)));
     }
-    ways.append(key("Esc", tr("Leave the presentation"), () => this.leave()));
+    ways.append(button("key", "Esc", tr("Leave the presentation"), () => this.leave()));
     facts.append(ways);
     this.close();
     this.element.replaceChildren(el("h1", "", data.question, ...(data.original ? [" ", el("small", "", data.original)] : [])), facts);
@@ -54,11 +44,8 @@ class Presenter {
   // A field over the verdict, in the place of the question.
   open() {
     if (this.field) return;
-    this.field = el("input");
-    this.field.setAttribute("aria-label", tr("Question from the room"));
-    this.field.placeholder = tr("Ask with the same methods; Esc closes");
-    this.form = el("form", "question-form", this.field, key(tr("Ask"), tr("Ask this question"), null));
-    this.form.lastChild.type = "submit";
+    this.field = el("input", { "aria-label": tr("Question from the room"), placeholder: tr("Ask with the same methods; Esc closes") });
+    this.form = el("form", "question-form", this.field, button({ class: "key", type: "submit" }, tr("Ask"), tr("Ask this question"), null));
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       if (this.field.value.trim()) this.edits.add({ ask: this.field.value.trim() });
@@ -103,11 +90,4 @@ class Presenter {
   }
 }
 
-export default function presenter({ data, parentElement, setTriggerValue }) {
-  const view = (parentElement.hopscopePresenter ??= new Presenter(parentElement));
-  view.update(data ?? {}, (pressed) => setTriggerValue("pressed", pressed));
-  return () => {
-    view.destroy();
-    delete parentElement.hopscopePresenter;
-  };
-}
+export default component(Presenter);

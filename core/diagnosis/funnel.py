@@ -102,7 +102,7 @@ def funnel(
         by_model = state.answer is not None if by_model is None else by_model
         tests = _node_tests(graph, state, targets, by_model)
         bypass = "" if by_model or state.reader is None else "prompt"
-    return _make_stages(tests, targets, bypass)
+    return make_stages(tests, targets, bypass)
 
 
 def _node_tests(graph, state: State, targets: Sequence[Target], by_model: bool) -> Tests:
@@ -225,8 +225,15 @@ def _occurs(target: Target, texts: Iterable[str]) -> bool:
     return any(contains_answer(text, name) for text, name in product(texts, target.names))
 
 
-def _make_stages(tests: Tests, targets: Sequence[Target], bypass: str) -> tuple[FunnelStage, ...]:
-    """Return the stages with their alive and lost targets; `bypass` names the bypassed stage."""
+def make_stages(tests: Tests, targets: Sequence[Target], bypass: str) -> tuple[FunnelStage, ...]:
+    """Return the stages with their alive and lost targets.
+
+    Parameters
+    ----------
+    tests : the stages in order, each with the test of what is alive in it.
+    targets : targets of one kind, without repeats.
+    bypass : the bypassed stage, which loses nothing; empty for none.
+    """
     alive_by_stage = {
         name: tuple(target.name for target in targets if test(target)) for name, test in tests
     }

@@ -39,23 +39,33 @@ def is_in_corpus(source: AnswerSource, graph: KnowledgeGraph, name: str) -> bool
 
 
 def is_in_graph(graph: KnowledgeGraph, name: str) -> bool:
-    """Return whether a chunk, a node's name or a description contains a name's words.
+    """Return whether a chunk, a node's name or a description contains a name's words."""
+    return is_in_chunks(graph, name) or is_in_nodes(graph, name)
+
+
+def is_in_chunks(graph: KnowledgeGraph, name: str) -> bool:
+    """Return whether a chunk contains a name's words. The result is cached with the graph."""
+
+    def search() -> bool:
+        chunks = graph.columns.chunks
+        return chunks is not None and has_name(chunks, ("title", "text"), name)
+
+    return graph.derived.get_or_make("in the chunks", name, search, MAX_CACHED_NAMES)
+
+
+def is_in_nodes(graph: KnowledgeGraph, name: str) -> bool:
+    """Return whether a node's name, or a description of a node or edge, contains a name's words.
 
     The result is cached with the graph.
     """
 
     def search() -> bool:
-        columns = graph.columns
-        tables = [
-            (columns.chunks, ("title", "text")),
-            (columns.nodes, ("description",)),
-            (columns.edges, ("description",)),
-        ]
-        if any(table is not None and has_name(table, fields, name) for table, fields in tables):
+        tables = filter(None, (graph.columns.nodes, graph.columns.edges))
+        if any(has_name(table, ("description",), name) for table in tables):
             return True
         return _column_holds(_node_names(graph), name)
 
-    return graph.derived.get_or_make("in the graph", name, search, MAX_CACHED_NAMES)
+    return graph.derived.get_or_make("in the nodes", name, search, MAX_CACHED_NAMES)
 
 
 def _node_names(graph: KnowledgeGraph) -> Any:

@@ -18,7 +18,7 @@ from core.evaluation.reports.method_names import MethodName, method_names
 from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.steps_table import step_effects_html
 from core.evaluation.reports.summary import RunSummary
-from core.evaluation.runs.saved_sources import set_titles
+from core.evaluation.runs.saved_sources import set_titles, sources_of
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -118,7 +118,9 @@ def report_html(summary: RunSummary) -> str:
         *summary.missing_depth_sentences(names),
         *summary.external_result_sentences(),
     ]
-    title = f"Evaluation {run.id}: {len(run.spec['instances'])} methods on {set_titles(run.spec)}"
+    n_methods = len(run.spec["instances"])
+    methods = f"{n_methods} method{'' if n_methods == 1 else 's'}"
+    title = f"{methods} on {set_titles(run.spec)} (evaluation {run.id})"
     body = [
         _facts(summary),
         _recommendation_html(summary),
@@ -142,7 +144,7 @@ def _facts(summary: RunSummary) -> str:
     run, spec = summary.run, summary.run.spec
     facts = [
         f"{spec['sample']:,} of {spec['of']:,} questions, seed {spec['seed']}",
-        f"asked on {', '.join(name for name, _ in spec['graphs'])}",
+        f"asked on {', '.join(source.title for source in sources_of(spec))}",
         "a language model answers"
         if spec["model"]
         else "no language model answers: answers are the graph reader's",

@@ -5,6 +5,7 @@ It needs no engine, no models, and only the part of the graph that was saved wit
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from typing import Any
 
@@ -20,6 +21,8 @@ from pages.parts.board.payload import Board
 from pages.parts.board.thumbs import add_thumbs, save_thumb
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.wording import tr
+
+MAX_FILE_NAME_CHARACTERS = 60  # of a question that names its files; as in assets/board/picture.js
 
 
 def draw_finished_board(comparison: MethodComparison, key: str) -> Board:
@@ -46,11 +49,10 @@ def draw_finished_board(comparison: MethodComparison, key: str) -> Board:
     return board
 
 
-def draw_downloads(comparison: MethodComparison, board: Board, name: str = "hopscope") -> None:
-    """Draw the buttons that download the report and the data.
-
-    The files are called `name`.
-    """
+def draw_downloads(comparison: MethodComparison, board: Board) -> None:
+    """Draw the buttons that download the report and the data, in files named by the question."""
+    words = re.sub(r"[\W_]+", "-", comparison.ask.question.text)[:MAX_FILE_NAME_CHARACTERS]
+    name = words.strip("-") or "hopscope"
     st.download_button(
         tr("Report (HTML)"),
         lambda: comparison_html(comparison, board),
@@ -83,8 +85,8 @@ def report_facts(board: Board, day: date) -> dict[str, Any]:
     """Return by name what a report says of its question: source, seed, day, seeds, answers."""
     ask = board.comparison.ask
     return {
-        board.view.source_word: ask.source.graph.name,
-        tr("seed"): ask.seed,
+        board.view.source_word: ask.source.title,
+        tr("seed"): ask.seed or "",  # 0 is what everybody begins with
         tr("date"): day.isoformat(),
         tr("starts at"): ", ".join(ask.question.entities),
         tr("correct answers"): ", ".join(ask.question.answers),

@@ -43,7 +43,7 @@ from pages.parts.methods.advice import advice_data, trial_question
 from pages.parts.question.permalink import Permalink
 from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
-from pages.parts.shared.session import cancel_or_leave, page_source
+from pages.parts.shared.session import cancel_or_leave, chosen_source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.source_words import words_of
 from pages.parts.shared.text import many, plain
@@ -142,7 +142,7 @@ def _draw_line(bench: Bench, job: Job | None) -> None:
             extra,
             advice=lambda operator: advice_data(operator, trial_question()),
             curves=block_curves,
-            documents=page_source().is_corpus,
+            documents=chosen_source().is_corpus,
         )
         is_running = job is not None and not job.has_ended
         data.update(change=change, running=is_running, held=bench.holds_baseline)
@@ -192,7 +192,7 @@ def _last_change_effect(job: Job) -> dict[str, Any] | None:
 def _is_same_question() -> bool:
     """Return whether the run has the typed question and source."""
     started = trials().started_for
-    present = (question_text(), page_source())
+    present = (question_text(), chosen_source())
     return started is not None and (started.question, started.source) == present
 
 
@@ -201,12 +201,12 @@ def draw_compare_link(line: Line | None, catalogue: Mapping[str, Method]) -> Non
 
     The default method of the source is run too.
     """
-    baseline = page_source().default_methods[0]
+    baseline = chosen_source().default_methods[0]
     spec = method_of_line(line, catalogue).id if line is not None else baseline
     link = Permalink(
         question=session.try_question,
         lanes=tuple(dict.fromkeys((spec, baseline))),
-        source=page_source(),
+        source=chosen_source(),
         model=session.try_model,
         is_typed=True,
     )
@@ -224,7 +224,7 @@ def _draw_question() -> None:
 
     For a newly chosen source, the box has its first question.
     """
-    source = page_source()
+    source = chosen_source()
     sets = list(source.sets)
     if session.try_source != source:
         session.try_source = source

@@ -30,7 +30,7 @@ from pages.parts.build.bench import Bench
 from pages.parts.question.corpus_question import prepared_corpus
 from pages.parts.question.question_bar import known_question
 from pages.parts.shared.live_graphs import question_neighbourhood
-from pages.parts.shared.session import chosen_graph, engine, page_source, waiter
+from pages.parts.shared.session import chosen_graph, chosen_source, engine, waiter
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -147,7 +147,7 @@ def runs_without_click(bench: Bench) -> bool:
     They do if the graph is open, or if the line was changed or run on this page. A mere visit of
     the page thus opens no graph.
     """
-    is_open = engine().is_open(page_source().graph_name)
+    is_open = engine().is_open(chosen_source().graph_name)
     return is_open or bool(bench.history.earlier) or bool(session.try_job)
 
 
@@ -156,7 +156,7 @@ def can_start_now() -> bool:
 
     If so, a run starts at once.
     """
-    source = page_source()
+    source = chosen_source()
     if not source.is_corpus:
         return engine().is_open(source.name)
     job = trial_job()
@@ -173,7 +173,7 @@ def run_if_changed(bench: Bench, catalogue: Mapping[str, Method], run_all: bool)
     runs.store_done_lanes(trial_job())
     if line is None or not text:
         return False
-    run_key = (repr(line), text, page_source(), session.try_model)
+    run_key = (repr(line), text, chosen_source(), session.try_model)
     if run_all:
         runs.full_run_for = run_key
     start_key = TrialInput(*run_key, run_all=runs.full_run_for == run_key)
@@ -255,8 +255,8 @@ def _opened_source(question: Question) -> AnswerSource:
     Documents are split into passages, and the part of a live database that the question needs is
     fetched.
     """
-    if page_source().is_corpus:
-        return CorpusSource.of(prepared_corpus(page_source().name))
+    if chosen_source().is_corpus:
+        return CorpusSource.of(prepared_corpus(chosen_source().name))
     return GraphSource.of(question_neighbourhood(chosen_graph(), question, do_nothing))
 
 

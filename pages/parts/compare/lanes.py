@@ -29,7 +29,7 @@ from pages.parts.methods.chooser import chooser, draw_alternatives
 from pages.parts.question.permalink import MAX_COMPARE_LANES
 from pages.parts.shared.actions import button, result_of, shown_errors
 from pages.parts.shared.sentences import caption
-from pages.parts.shared.session import engine, methods, page_source
+from pages.parts.shared.session import chosen_source, engine, methods
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -44,7 +44,7 @@ def runnable_methods(catalogue: Mapping[str, Method]) -> dict[str, Method]:
 
     A method that neither searches a graph nor documents, such as a language model alone, fits both.
     """
-    source = page_source()
+    source = chosen_source()
     return {
         id: method
         for id, method in catalogue.items()
@@ -57,7 +57,7 @@ def restore_lanes() -> None:
 
     Graphs and corpora have their own lanes.
     """
-    source = page_source()
+    source = chosen_source()
     kind = source.kind
     old_kind = session.lanes_source_kind
     if old_kind != kind:
@@ -77,7 +77,7 @@ def lane_methods(catalogue: Mapping[str, Method]) -> list[Method]:
         with shown_errors():
             try:
                 method = find_method(spec, catalogue, session.lanes)
-                lanes.append(method_for_source(method, page_source(), catalogue))
+                lanes.append(method_for_source(method, chosen_source(), catalogue))
             except UnknownMethod as error:
                 st.error(plain(str(error)))
                 draw_alternatives(error, catalogue, partial(_replace_lane, index))
@@ -164,7 +164,7 @@ def _draw_steps(lane: int, comparison: MethodComparison | None) -> None:
         catalogue = methods()
         method = result_of(
             lambda: method_for_source(
-                find_method(session.lanes[lane], catalogue), page_source(), catalogue
+                find_method(session.lanes[lane], catalogue), chosen_source(), catalogue
             )
         )
         if method is None:
@@ -180,7 +180,7 @@ def _draw_steps(lane: int, comparison: MethodComparison | None) -> None:
         outcomes_by_key,
         extra_outcomes,
         lambda operator: advice_data(operator, compare_question()),
-        documents=page_source().is_corpus,
+        documents=chosen_source().is_corpus,
     )
     draw_bricks(bench, {**data, "compact": True}, Session.lane_bricks)
     _draw_changed_line(lane, bench.line, old_line)
@@ -291,7 +291,7 @@ def lane_of_line(spec: str) -> int | None:
             method = find_method(lane, catalogue)
         except HopscopeError:
             continue
-        if repr(method_for_source(method, page_source(), catalogue).line) == spec:
+        if repr(method_for_source(method, chosen_source(), catalogue).line) == spec:
             return index
     return None
 

@@ -39,7 +39,7 @@ from pages.parts.question.question_bar import draw_question_error
 from pages.parts.shared.actions import button
 from pages.parts.shared.edits import new_edits
 from pages.parts.shared.scripts import component
-from pages.parts.shared.session import page_source
+from pages.parts.shared.session import chosen_source
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -102,7 +102,7 @@ def _case_ids() -> list[str]:
     query = st.query_params
     if {"words", "tag"} & set(query):
         return [case.id for case in cases(query.get("words", ""), query.get("tag", ""))]
-    return [case.id for case in demo(page_source())]
+    return [case.id for case in demo(chosen_source())]
 
 
 def leave_presentation() -> None:

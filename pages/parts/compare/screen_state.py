@@ -29,7 +29,6 @@ from pages.parts.shared.session import (
     chosen_source,
     engine,
     methods,
-    page_source,
     waiter,
     was_address_entered,
 )
@@ -160,7 +159,7 @@ def _open_link(link: Permalink) -> None:
             session.question_error = error
             del session.case
     shows_example = link.case or (link.is_empty and "graph" not in st.query_params)
-    examples = demo() if shows_example and not page_source().is_corpus else ()
+    examples = demo() if shows_example and not chosen_source().is_corpus else ()
     if examples:
         show_case(examples[0], link.model)
         session.shown_link = link
@@ -258,7 +257,7 @@ def session_link() -> Permalink:
         entities=tuple(session.entities),
         answers=tuple(session.answers),
         lanes=tuple(session.lanes),
-        source=page_source(),
+        source=chosen_source(),
         seed=session.seed,
         model=session.model,
         reader=session.reader,
@@ -324,7 +323,7 @@ def draw_shipped_comparisons() -> None:
 
     They open without a model.
     """
-    shipped_cases = demo(page_source()) if page_source().is_corpus else ()
+    shipped_cases = demo(chosen_source()) if chosen_source().is_corpus else ()
     if not shipped_cases:
         return
     write("Saved examples, which open at once:")

@@ -150,7 +150,7 @@ def draw_question(number: int, question: str) -> None:
     drawing = draw_finished_board(comparison, key)
     with st.container(horizontal=True):
         draw_ask_link(run, drawn, method_ids)
-        draw_downloads(comparison, drawing, f"hopscope-evaluation-{number}")
+        draw_downloads(comparison, drawing)
 
 
 def draw_ask_link(run: Run, drawn: DrawnQuestion, method_ids: Sequence[str]) -> None:

@@ -16,7 +16,7 @@ from core.operators.base import Operator
 from core.operators.extract import PersonalizedPageRank
 from core.types import Question
 from pages.parts.question.question_bar import known_question
-from pages.parts.shared.session import engine, page_source
+from pages.parts.shared.session import chosen_source, engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.wording import tr
 
@@ -40,7 +40,7 @@ def advise_size(operator: Operator, question: Question) -> SizeAdvice | str | No
     If no size can be suggested, return a sentence that says why. Return None for other operators,
     without a question, and while the graph is not open.
     """
-    job = engine().jobs.get(f"open-{page_source().graph_name}")
+    job = engine().jobs.get(f"open-{chosen_source().graph_name}")
     graph = job.result if job is not None else None
     if not isinstance(operator, PersonalizedPageRank) or not question.text.strip() or graph is None:
         return None

@@ -16,7 +16,7 @@ from core.methods.model_needs import missing_models
 from pages.parts.methods.facets import facet_choices, method_facets
 from pages.parts.shared.actions import button
 from pages.parts.shared.scripts import component
-from pages.parts.shared.session import page_source, store
+from pages.parts.shared.session import chosen_source, store
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
@@ -45,7 +45,7 @@ def chooser(
 def chooser_data(catalogue: Mapping[str, Method], models, answering: bool) -> dict[str, Any]:
     """Return the facets and the rows of the chooser, the picks first."""
     picks = {id: catalogue[id] for id in PICKS if id in catalogue}
-    seconds_by_line = mean_search_seconds(store(), page_source())
+    seconds_by_line = mean_search_seconds(store(), chosen_source())
     rows: list[dict[str, Any]] = []
     for method in (picks | dict(catalogue)).values():
         base = catalogue.get(method.base)

@@ -15,7 +15,7 @@ from core.sources import CorpusSource
 from core.types import Question
 from pages.parts.question.question_bar import known_question
 from pages.parts.shared.actions import result_of
-from pages.parts.shared.session import engine, page_source, show_job
+from pages.parts.shared.session import chosen_source, engine, show_job
 from pages.parts.shared.session_state import Session, SessionKey, session
 from pages.parts.shared.text import isolated, many, plain
 from pages.parts.shared.wording import tr
@@ -30,7 +30,7 @@ def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
     text = " ".join(session.question.split())
     match = known_question(text) or Question(text)
     question = replace(match, answers=tuple(session.answers))
-    corpus = prepared_corpus(page_source().name)
+    corpus = prepared_corpus(chosen_source().name)
     source = replace(CorpusSource.of(corpus), edits=tuple(edits))
     return replace(
         engine().prepare_question(
@@ -60,7 +60,7 @@ def prepared_corpus(name: str) -> Corpus:
 
 def draw_facts() -> None:
     """Draw the corpus, the known answers, and the gold passages."""
-    corpus = result_of(lambda: open_corpus(page_source().name))
+    corpus = result_of(lambda: open_corpus(chosen_source().name))
     if corpus is None:
         return
     set_question = known_question(session.question)

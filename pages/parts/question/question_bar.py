@@ -12,7 +12,7 @@ from core.languages.spelling import contains_words
 from core.sources import AnswerSource
 from core.types import Question
 from pages.parts.shared.actions import button, result_of
-from pages.parts.shared.session import page_source
+from pages.parts.shared.session import chosen_source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.source_words import words_of
 from pages.parts.shared.text import many, plain
@@ -28,7 +28,7 @@ def known_question(text: str) -> Question | None:
     shows the error.
     """
     text = " ".join(text.split())
-    return page_source().find_question(text) if text else None
+    return chosen_source().find_question(text) if text else None
 
 
 def take_question(question: Question, source: AnswerSource) -> None:
@@ -86,8 +86,8 @@ def question_bar() -> bool:
 
     Return whether Ask was clicked.
     """
-    examples = page_source().example_questions
-    placeholder = tr("Ask a question of {noun}", noun=page_source().noun)
+    examples = chosen_source().example_questions
+    placeholder = tr("Ask a question of {noun}", noun=chosen_source().noun)
     if examples:
         placeholder = tr("Ask a question: {first}", first=examples[0])
     st.text_input(
@@ -106,7 +106,7 @@ def question_bar() -> bool:
 
 def _draw_sets() -> None:
     """Draw the example questions, and the search in a set."""
-    source = page_source()
+    source = chosen_source()
     titles = source.sets
     if not titles:
         st.caption(words_of(source).no_questions_text)

@@ -124,11 +124,6 @@ def chosen_source() -> AnswerSource:
     return DEFAULT_SOURCE
 
 
-def page_source() -> AnswerSource:
-    """The graph or corpus that the page uses: the chosen one."""
-    return chosen_source()
-
-
 def graph_name() -> str:
     """The name of the chosen graph."""
     return chosen_source().name

@@ -18,6 +18,7 @@ from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
+from pages.parts.texts.answer_trail import draw_answer_trail
 from pages.parts.texts.build_choice import available_builds, build_words, page_build
 from pages.parts.texts.corpus_choice import ADD_PART, DOCUMENTS_PART, draw_ask_button
 from pages.parts.texts.entity import draw_entity
@@ -114,7 +115,7 @@ def _draw_cards(page: PageGraph) -> None:
     with card(key="card-advice"):
         draw_advice_card(page.corpus)
     with card(key="card-questions"):
-        _draw_questions_card(page.corpus)
+        _draw_questions_card(page)
 
 
 def _view_button(label: str, view: str) -> None:
@@ -201,8 +202,9 @@ def _draw_check_card(page: PageGraph, n_notes: int) -> None:
             button(tr("Read the notes"), show_documents, key="texts-notes")
 
 
-def _draw_questions_card(corpus: Corpus) -> None:
-    """Draw the number of questions, and the way to Evaluate with them."""
+def _draw_questions_card(page: PageGraph) -> None:
+    """Draw the number of questions, where answers are lost, and the way to Evaluate."""
+    corpus = page.corpus
     st.markdown(tr("**Questions**"))
     sets = [name for name in corpus.sets if not name.endswith(MADE_SET_SUFFIX)]
     questions = [question for name in sets for question in corpus.questions(name)]
@@ -212,6 +214,7 @@ def _draw_questions_card(corpus: Corpus) -> None:
         if corpus.own:
             words = tr("{questions} of your own", questions=words)
         caption("{questions}, {gold:,} with their evidence", questions=words, gold=n_gold)
+        draw_answer_trail(page, questions)
     else:
         caption("None of your own yet. Scores and comparisons need some.")
     with st.container(horizontal=True, gap="small"):

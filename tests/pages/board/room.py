@@ -29,9 +29,7 @@ def open_room(browser):
         PAGE.format(
             css=join_board_styles() + (folder / "presenter.css").read_text(encoding="utf-8"),
             cytoscape=_escape_end_tags(CYTOSCAPE_FILE.read_text(encoding="utf-8")),
-            head=_escape_end_tags(
-                head.replace("export default function presenter", "globalThis.presenter = function")
-            ),
+            head=_escape_end_tags(head.replace("export default", "globalThis.presenter =")),
             board=_escape_end_tags(join_board_script()),
         )
     )

@@ -19,7 +19,7 @@ def read(monkeypatch):
     """The sets whose questions are read."""
     names, questions = [], QuestionSet.questions
     sets._questions_by_text.cache_clear()
-    monkeypatch.setattr(question_bar, "page_source", lambda: GraphSource("metaqa"))
+    monkeypatch.setattr(question_bar, "chosen_source", lambda: GraphSource("metaqa"))
     monkeypatch.setattr(
         QuestionSet, "questions", lambda known: names.append(known.name) or questions(known)
     )

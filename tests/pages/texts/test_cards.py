@@ -73,6 +73,16 @@ def test_the_questions_card_counts_ones_own_and_leads_to_evaluate_with_them(smal
     assert at.session_state["source"].name == "small"
 
 
+def test_the_questions_card_follows_the_answers_and_lists_what_is_lost(small):
+    unknown = Question(id="q9", text="Who flies?", answers=("Nobody Known",))
+    small.with_questions({"mine": ("Mine", (*QUESTIONS, unknown))})
+    run_build(small, "tkg-names", engine().models)
+    at = opened()
+    until(at, lambda: "Of 2 answers" in texts(at))
+    assert "Of 2 answers: 1 in the documents, 1 in chunks, 1 in the graph" in texts(at)
+    assert "Not in the documents: 1" in texts(at) and "Nobody Known: Who flies?" in texts(at)
+
+
 def test_a_corpus_without_questions_leads_to_add_some(small):
     at = opened()
     assert "Which method is best on them?" not in labels(at) and "None of your own" in texts(at)

@@ -16,6 +16,7 @@ from core.evaluation.reports.labels import label_positions
 from core.evaluation.reports.sensitivity import curves, vary_parameter
 from core.evaluation.reports.summary import RunSummary
 from core.methods.catalogue import catalogue
+from core.sources import GraphSource
 from tests.core.evaluation.reports.test_summary import RUN, summary
 
 __all__ = ["summary"]
@@ -181,3 +182,14 @@ def test_a_curve_of_one_parameter(summary):
     (line,) = data(plots.sensitivity_plot(found, "hops", "recall"))
     assert line["x"] == [2, 3] and line["name"] == "No. a &amp; co"
     assert curves(told, "ShortestPaths", "hops", told.table(), "recall") == {}
+
+
+def test_the_head_names_methods_sets_and_sources_as_people_do(summary):
+    spec = RUN.spec | {"graphs": [["metaqa", "0"]], "set": "metaqa-2hop-dev"}
+    html = report_html(RunSummary(dataclasses.replace(RUN, spec=spec), summary.rows))
+    source = GraphSource("metaqa")
+    assert f"<h1>2 methods on “{source.sets['metaqa-2hop-dev']}” (evaluation 7)</h1>" in html
+    assert f"asked on {source.title}" in html and "metaqa" not in html.partition("</p>")[0]
+    one = spec | {"instances": spec["instances"][:1]}
+    rows = [row for row in summary.rows if row.method == "a"]
+    assert "<h1>1 method on" in report_html(RunSummary(dataclasses.replace(RUN, spec=one), rows))
