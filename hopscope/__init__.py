@@ -2,7 +2,8 @@
 
     import hopscope as hs
 
-    found = hs.compare("who directed Inception", ["pagerank-paths-ranked", "chain-ranking"], graph="metaqa")
+    methods = ["pagerank-paths-ranked", "chain-ranking"]
+    found = hs.compare("who directed Inception", methods, graph="metaqa")
     found                    # in a notebook: one card per lane, with what it retrieved
     found["pagerank-paths-ranked"].answers
     found.to_pandas()

@@ -37,7 +37,7 @@ NameSearch = Callable[[str], bool]  # whether texts contain a name
 
 @dataclass(frozen=True)
 class AnswerTrail:
-    """How many known answers are left at each stage.
+    """Numbers of known answers that are left at each stage.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def _best_trail(store: Store, number: int, done: int) -> AnswerTrail | None:
         for method, title in method_titles(store.run(number)).items()
     ]
     found = [trail for trail in trails if trail.alive]
-    return max(found, key=lambda trail: list(reversed(trail.alive.values())), default=None)
+    return max(found, key=lambda trail: [*trail.alive.values()][::-1], default=None)
 
 
 def _method_trail(rows: Sequence[StoredRow], method: str) -> AnswerTrail:

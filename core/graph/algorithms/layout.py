@@ -60,7 +60,7 @@ def node_positions(
         return _place_new_nodes(nodes, edges, positions)
     index = {node: i for i, node in enumerate(nodes)}
     pairs = sorted({(min(index[a], index[b]), max(index[a], index[b])) for a, b in edges if a != b})
-    xy = kamada_kawai(len(nodes), pairs, seed, forces_if_apart=True)
+    xy = kamada_kawai(len(nodes), pairs, seed, forces_if_unconnected=True)
     extent = xy.max(0) - xy.min(0)
     xy = np.where(extent < 1e-9, 0.5, (xy - xy.min(0)) / np.maximum(extent, 1e-9))
     xy = _repel(xy, 0.62 / math.sqrt(len(nodes)))
@@ -68,7 +68,7 @@ def node_positions(
 
 
 def kamada_kawai(
-    n: int, pairs: Sequence[tuple[int, int]], seed: int = 0, forces_if_apart: bool = False
+    n: int, pairs: Sequence[tuple[int, int]], seed: int = 0, forces_if_unconnected: bool = False
 ) -> np.ndarray:
     """Return coordinates of nodes by Kamada-Kawai, float64 [n, 2], in any unit.
 
@@ -79,7 +79,7 @@ def kamada_kawai(
     n : number of nodes, at least 1.
     pairs : edges between nodes 0 to n - 1.
     seed : seed of igraph's random numbers.
-    forces_if_apart : let igraph lay out a graph that is not connected by Fruchterman-Reingold.
+    forces_if_unconnected : let igraph lay out a graph that is not connected by Fruchterman-Reingold.
     """
     if not has_igraph():
         return _kamada_kawai_by_networkx(n, pairs)
@@ -87,7 +87,7 @@ def kamada_kawai(
 
     graph = igraph.Graph(n, pairs)
     with seed_igraph(seed):
-        if forces_if_apart and not graph.is_connected():
+        if forces_if_unconnected and not graph.is_connected():
             layout = graph.layout_fruchterman_reingold(grid=False)
         else:
             layout = graph.layout_kamada_kawai()
@@ -102,8 +102,8 @@ def _kamada_kawai_by_networkx(n: int, pairs: Sequence[tuple[int, int]]) -> np.nd
     graph.add_edges_from(pairs)
     distances = dict(networkx.all_pairs_shortest_path_length(graph))
     # Nodes that no path joins: one step further apart than those that the longest path joins.
-    apart = 1 + max(max(row.values()) for row in distances.values())
-    filled = {node: dict.fromkeys(graph, apart) | row for node, row in distances.items()}
+    unconnected = 1 + max(max(row.values()) for row in distances.values())
+    filled = {node: dict.fromkeys(graph, unconnected) | row for node, row in distances.items()}
     places = networkx.kamada_kawai_layout(graph, dist=filled)
     return np.array([places[node] for node in range(n)])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from core.environment import Environment
@@ -54,12 +55,8 @@ class CommunityReports(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         partition = load_communities(ctx.graph, self.size, ctx.watch)
         recorder.notes += community_notes()
-        stored_reports = ReportStore(
-            ctx.graph,
-            partition,
-            lambda: ctx.models.chat(self.role),
-            ctx.models.signature(self.role),
-        )
+        chat = partial(ctx.models.chat, self.role)
+        stored_reports = ReportStore(ctx.graph, partition, chat, ctx.models.signature(self.role))
         seeds_by_community: dict[int, list[int]] = {}
         for seed in dict.fromkeys(state.seeds):
             seeds_by_community.setdefault(int(partition.community_of[seed]), []).append(seed)
@@ -86,10 +83,11 @@ class CommunityReports(Operator):
                 f"{n_written} of {len(selected)} reports had not been prepared and were written "
                 f"now, in {seconds:.1f} s."
             )
-        if len(seeds_by_community) > self.keep:
+        n_communities = len(seeds_by_community)
+        if n_communities > self.keep:
             recorder.notes.append(
-                f"The question's entities lie in {len(seeds_by_community)} communities; the "
-                f"reports of the first {self.keep} are shown."
+                f"The question's entities lie in {n_communities} communities; the reports of the "
+                f"first {self.keep} are shown."
             )
         return state.replace(reports=tuple(reports))
 
