@@ -11,12 +11,13 @@ from functools import partial
 import streamlit as st
 
 from core.cases import Case, comparison_of_case, delete, edit, export, get_case, tags
-from core.cases.store import CASE_KIND
+from core.cases.store import CASE_KIND, thumbnail_file
 from core.corpus import corpora
 from core.datasets import datasets
 from core.errors import HopscopeError
 from core.runtime.jobs import error_sentence
 from pages.parts.board.static_board import draw_downloads, draw_finished_board
+from pages.parts.board.thumbnail import save_thumbnail
 from pages.parts.cases.casebook import case_facts, copy_case, draw_casebook, draw_tags
 from pages.parts.compare.presentation import draw_present_button
 from pages.parts.shared.actions import button, confirm_button
@@ -73,6 +74,8 @@ def draw_case(case: Case) -> None:
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         st.error(plain(tr("This case cannot be drawn. {sentence}", sentence=error_sentence(error))))
         return
+    if not case.example and not thumbnail_file(case.id).exists():
+        save_thumbnail(case.id, drawing.payload())
     with st.container(horizontal=True):
         draw_downloads(comparison, drawing)
 

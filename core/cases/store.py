@@ -11,6 +11,7 @@ import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from core.cases.case import Case, check_notes, check_tags, describe_case, pack, unpack
@@ -21,6 +22,7 @@ from core.comparison.lane import MethodComparison
 from core.corpus import Corpus
 from core.errors import BadInput, shorten
 from core.io import digests
+from core.io.home import home_folder
 from core.sharing import check_may_change, forget_owner, record_owner
 
 CASE_KIND = "case"
@@ -175,6 +177,12 @@ def delete(key: str) -> None:
     with case_file().open_for_writing() as database:
         database.execute("DELETE FROM cases WHERE id = ?", (key,))
     forget_owner(CASE_KIND, key)
+    thumbnail_file(key).unlink(missing_ok=True)
+
+
+def thumbnail_file(key: str) -> Path:
+    """Return the file for the thumbnail of a saved case. It may be missing."""
+    return home_folder() / "thumbnails" / f"{key}.svg"
 
 
 def insert_case(database, case: Case, packed: bytes) -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.cases import Case, cases, duplicate, examples, export, tags
 from core.cases.store import CASE_KIND
+from pages.parts.board.thumbnail import thumbnail_address
 from pages.parts.bringing.drop_zone import drop_zone
 from pages.parts.compare.presentation import draw_present_button
 from pages.parts.question.permalink import case_link
@@ -117,7 +118,7 @@ def copy_case(key: str) -> None:
 
 def _draw_case(case: Case) -> None:
     with st.container(border=True, key=f"case_{case.id}"):
-        picture = examples.picture_file(case, st.context.theme.type == "dark")
+        picture = _picture_address(case)
         if picture is None:
             _draw_case_text(case)
             return
@@ -125,12 +126,18 @@ def _draw_case(case: Case) -> None:
         with picture_column:
             alt = escape(tr("Its board"))
             st.html(
-                f'<a href="?case={case.id}"><img '
-                f'src="app/static/{picture.parent.name}/{picture.name}" alt="{alt}" '
-                f"{PICTURE_HTML}></a>"
+                f'<a href="?case={case.id}"><img src="{picture}" alt="{alt}" {PICTURE_HTML}></a>'
             )
         with words:
             _draw_case_text(case)
+
+
+def _picture_address(case: Case) -> str | None:
+    """Return the address of the picture of an example, or of the thumbnail of a saved case."""
+    picture = examples.picture_file(case, st.context.theme.type == "dark")
+    if picture is None:
+        return thumbnail_address(case.id)
+    return f"app/static/{picture.parent.name}/{picture.name}"
 
 
 def _draw_case_text(case: Case) -> None:

@@ -36,6 +36,7 @@ from pages.parts.board.html_report import (
 )
 from pages.parts.board.payload import Board
 from pages.parts.board.static_board import report_facts
+from pages.parts.board.thumbnail import thumbnail_svg
 from pages.parts.shared.text import label_list, many
 from pages.parts.shared.wording import tr
 
@@ -55,8 +56,6 @@ CASE_FRAME = PageFrame(
     scripts='<script src="cytoscape.min.js"></script>\n<script src="board.js"></script>',
 )
 INDEX_FRAME = PageFrame(policy=POLICY.replace("script-src 'self'; ", ""), styles=STYLES)
-THUMBNAIL_SIZE = (360, 190)  # pixels, as the list shows it
-THUMBNAIL_MARGIN = 18  # pixels
 
 PackedCase = tuple[Case, bytes]
 
@@ -131,38 +130,6 @@ def write_site(folder: Path, files: Mapping[str, bytes]) -> None:
             (folder / name).write_bytes(data)
     except OSError as error:
         raise HopscopeError(f"{folder} cannot be written: {error.strerror or error}.") from None
-
-
-def thumbnail_svg(payload: Mapping[str, Any]) -> str:
-    """Return the board's picture without names, as an SVG element. Empty without nodes.
-
-    The edges of the best paths of all lanes are marked.
-    """
-    width, height = THUMBNAIL_SIZE
-    points: dict[Any, tuple[str, str]] = {}
-    for node in payload["layout"]["nodes"]:
-        left = THUMBNAIL_MARGIN + node["x"] * (width - 2 * THUMBNAIL_MARGIN)
-        top = THUMBNAIL_MARGIN + node["y"] * (height - 2 * THUMBNAIL_MARGIN)
-        points[node["id"]] = (f"{left:.0f}", f"{top:.0f}")
-    marked = set()
-    for lane in payload["lanes"]:
-        for item in lane["paths"] or ():
-            marked.update(payload["paths"][item["key"]]["edges"])
-    lines = []
-    # Marked edges come last, so that they lie over the others.
-    for edge in sorted(payload["layout"]["edges"], key=lambda edge: edge["id"] in marked):
-        x, y = points[edge["source"]]
-        to_x, to_y = points[edge["target"]]
-        css = ' class="path"' if edge["id"] in marked else ""
-        lines.append(f'<line x1="{x}" y1="{y}" x2="{to_x}" y2="{to_y}"{css}/>')
-    circles = []
-    for node in payload["layout"]["nodes"]:
-        x, y = points[node["id"]]
-        circles.append(f'<circle cx="{x}" cy="{y}" r="5" class="{escape(node["role"])}"/>')
-    if not circles:
-        return ""
-    marks = "".join((*lines, *circles))
-    return f'<svg viewBox="0 0 {width} {height}" aria-hidden="true">{marks}</svg>'
 
 
 def _case_page(case: Case, board: Board, payload: Mapping[str, Any]) -> str:

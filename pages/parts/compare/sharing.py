@@ -13,6 +13,7 @@ from core.engine import MethodComparison
 from core.errors import HopscopeError
 from pages.parts.board.payload import Board
 from pages.parts.board.static_board import draw_downloads
+from pages.parts.board.thumbnail import save_thumbnail
 from pages.parts.compare.screen_state import ScreenComparison, session_link
 from pages.parts.question.permalink import case_link
 from pages.parts.shared.actions import button, result_of
@@ -104,5 +105,6 @@ def _case_exists(case_id: str) -> bool:
 
 def _save(key: str, comparison: MethodComparison, link: dict[str, Any]) -> None:
     case = save(comparison, link, session.case_notes, session.case_tags)
+    save_thumbnail(case.id, Board(comparison, previews=False).payload())
     session.saved_case = (key, case.id)
     session.case_notes, session.case_tags = "", []

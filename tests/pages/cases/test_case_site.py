@@ -19,7 +19,8 @@ from core.methods.catalogue import Method
 from core.operators.text import parse_line
 from core.sources import GraphSource
 from core.types import Question
-from pages.parts.cases.site import find_cases, site_files, thumbnail_svg, write_site
+from pages.parts.board.thumbnail import thumbnail_svg
+from pages.parts.cases.site import find_cases, site_files, write_site
 from tests.films import films, kit
 
 __all__ = ["films", "kit"]

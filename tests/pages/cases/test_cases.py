@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.cases import cases, export, get_case, save
+from core.cases import cases, comparison_of_case, delete, export, get_case, save
 from core.cases import examples as shipped
 from core.engine import Engine
 from core.io.home import ROOT
@@ -13,6 +15,7 @@ from core.methods.catalogue import Method
 from core.operators.text import parse_line
 from core.sources import GraphSource
 from core.types import Question
+from pages.parts.board.payload import Board
 from tests.films import films, kit
 
 __all__ = ["films", "kit"]
@@ -165,3 +168,22 @@ def test_an_example_cannot_be_changed(saved, home):
     assert not [button for button in at.button if button.key == "delete"] and not at.text_area
     at.button(key="duplicate").click().run()
     assert not get_case(case_of(at)).example
+
+
+def test_a_case_that_was_opened_has_a_thumbnail_until_it_is_deleted(saved, home):
+    """One circle for each node of the board; nothing of a name stands in it."""
+    images = lambda: [part.body for part in opened().get("html") if "data:image/svg" in part.body]
+    assert not images()
+    assert not opened(saved[0].id).exception
+    (image,) = images()
+    svg = b64decode(image.partition("base64,")[2].partition('"')[0]).decode()
+    nodes = Board(comparison_of_case(saved[0].id)).payload()["layout"]["nodes"]
+    assert svg.count("<circle") == len(nodes) > 1 and "One" not in svg and 'class="path"' in svg
+    delete(saved[0].id)
+    assert not images() and not list((home / "thumbnails").iterdir())
+
+
+def test_a_home_that_takes_no_file_opens_a_case(saved, home):
+    (home / "thumbnails").write_text("in the way")
+    assert not opened(saved[0].id).exception
+    assert not opened().exception
