@@ -451,7 +451,7 @@ def test_shipped_graphs_open_without_a_language_model_call(file, monkeypatch):
 @pytest.mark.parametrize("file", REPLY_FILES, ids=lambda file: file.parent.name)
 def test_shipped_communities_are_those_of_igraph_without_it_too(file, monkeypatch):
     """Reports on communities ship, and others than those of igraph would have none."""
-    monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", file.parent.parent)
+    monkeypatch.setattr("core.builds.shipped_data.data_folder", file.parent.parent.joinpath)
     corpus = open_corpus(file.parent.name)
     lines = [find_build(one.build).line for one in shipped_builds(corpus)]
     lines = [line for line in lines if any(isinstance(one, Communities) for one in line)]
