@@ -72,6 +72,8 @@ def test_a_space_knows_its_port():
 def test_one_version_is_named():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert cited["version"] == __version__ and cited["license"] == "Apache-2.0"
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert f"version = {{{__version__}}}" in readme
 
 
 def test_forms_and_workflows_can_be_read():

@@ -55,7 +55,7 @@ class Recognition:
     @property
     def command(self) -> str:
         """The command that imports the paths, with words in capitals for missing arguments."""
-        return shlex.join(["python", "-m", "core", *self.arguments()])
+        return shlex.join(["hopscope", *self.arguments()])
 
     def arguments(self, name: str = "", source: Sequence[str] = ("--graph", "GRAPH")) -> list[str]:
         """Return the words of the command after `hopscope`.

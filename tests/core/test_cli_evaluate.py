@@ -181,7 +181,7 @@ def test_a_file_of_other_columns_is_refused_until_they_are_named(told, tmp_path)
         (["--sample", "0"], {}, "at least one question"),
         (["--judge", "--no-llm"], {}, "nothing can be judged"),
         ([], {"set": "metaqa-9hop"}, "no question set “metaqa-9hop”"),
-        ([], {"methods": "lego-99"}, "(lego-9)"),
+        ([], {"methods": "lego-99"}, "lego-9)"),
         ([], {"methods": " , "}, "at least one method"),
         (["--no-llm", "--csv", "/nowhere/t.csv"], {}, "cannot be written"),
     ],

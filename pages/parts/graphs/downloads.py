@@ -41,7 +41,7 @@ def draw_download(graph: Any) -> None:
                 triples=many(graph.n_edges, "triple"),
             )
         )
-        st.code(shlex.join(["python", "-m", "core", "graph", "export", graph.name]), language=None)
+        st.code(shlex.join(["hopscope", "graph", "export", graph.name]), language=None)
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         format = st.selectbox(

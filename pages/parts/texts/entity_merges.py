@@ -248,7 +248,7 @@ def _draw_suggestions(review: MergeReview) -> None:
             limit=MAX_COMPARED_ENTITIES,
         )
         st.code(
-            shlex.join(["python", "-m", "core", "corpus", "mend", review.corpus.name]),
+            shlex.join(["hopscope", "corpus", "mend", review.corpus.name]),
             language=None,
         )
         return

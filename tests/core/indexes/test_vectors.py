@@ -272,7 +272,7 @@ def test_only_few_vectors_are_encoded_within_a_question(build_films, monkeypatch
     )
     with pytest.raises(
         StoreError,
-        match=r"(?s)5 nodes of “films” have no vectors yet.*core index vectors --graph .*films --of nodes",
+        match=r"(?s)5 nodes of “films” have no vectors yet.*hopscope index vectors --graph .*films --of nodes",
     ):
         vector_index(graph, Bag(), "nodes")
     build_vectors(graph, Bag(), "nodes")

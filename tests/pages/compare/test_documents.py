@@ -214,7 +214,9 @@ def test_the_report_is_one_page_that_carries_the_hits_as_text():
     comparison = job(at).comparison
     page = comparison_html(comparison, Board(comparison))
     assert (
-        "Three documents" not in page and NAME in page and "rank 2; only the top 1 is kept" in page
+        "Three documents" in page
+        and f"<dd>{NAME}</dd>" not in page
+        and "rank 2; only the top 1 is kept" in page
     )
     assert "<script>document.title" not in page and "\\u003cscript\\u003edocument.title" in page
 
