@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from core.io.home import graphs_folder, models_folder
+from core.retrievers import declarations
 from core.runtime.memory import release_unused_memory
 from tests.libraries import no_igraph
 
@@ -123,3 +124,10 @@ def toy(tmp_path_factory):
 
     triples = [(pair[0], f"r{i}", pair[2]) for i, pair in enumerate(TOY)]
     return build(triples, tmp_path_factory.mktemp("toy") / "toy", "toy", "both")
+
+
+@pytest.fixture(autouse=True)
+def declared_functions():
+    """Forget the functions that a test declared as retrievers, as they hide others of that name."""
+    yield
+    declarations._functions.clear()

@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 
+from core.io.home import ROOT
+
 
 def add_command(subparsers) -> None:
     """Add the command and its options."""
@@ -31,8 +33,8 @@ def run(options) -> int:
 
     It is a process of its own, because the code that draws is on a floor above the commands.
     """
-    program = f"{__package__.removesuffix('core.commands')}pages.parts.cases.site"
+    program = ROOT / "pages" / "parts" / "cases" / "site.py"
     return subprocess.run(
-        [sys.executable, "-P", "-m", program, options.site, *options.cases],
+        [sys.executable, "-P", str(program), options.site, *options.cases],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     ).returncode
