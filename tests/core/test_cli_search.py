@@ -110,7 +110,7 @@ def test_no_line_within_the_budget_is_a_failure(told):
     [
         (["--metric", "seconds"], "no quality to search by"),
         (["--with", "beyonds"], "Did you mean “beyond”"),
-        (["--against", "lego-99"], "(lego-9)"),
+        (["--against", "lego-99"], "lego-9)"),
         (["--trials", "0"], "at least one method"),
         (["--save", " "], "name first"),
     ],

@@ -12,7 +12,6 @@ from core.diagnosis.answer_match import YES_NO_ANSWERS
 from core.diagnosis.funnel import make_stages
 from core.diagnosis.name_lookup import has_name, is_in_chunks, is_in_nodes
 from core.diagnosis.targets import Target, answers_of
-from core.diagnosis.wording import count_noun
 from core.evaluation.questions.name_questions import MADE_SET_SUFFIX
 from core.evaluation.reports.method_names import method_titles
 from core.evaluation.runs.saved_sources import sources_of
@@ -24,14 +23,6 @@ from core.watch import NO_WATCH, Watch
 
 MAX_TRACED_ANSWERS = 500  # each is searched in all texts of a corpus
 EVALUATED_STAGES = ("retrieved", "prompt", "answer")
-STAGE_WORDS = {
-    "corpus": "in the documents",
-    "chunks": "in chunks",
-    "graph": "in the graph",
-    "retrieved": "found",
-    "prompt": "in the prompt",
-    "answer": "in the answer",
-}
 NameSearch = Callable[[str], bool]  # whether texts contain a name
 
 
@@ -51,21 +42,6 @@ class AnswerTrail:
     alive: Mapping[str, int]
     lost: Mapping[str, tuple[str, ...]]
     method: str = ""
-
-    def words(self) -> str:
-        """Return the numbers as a sentence.
-
-        >>> from core.evaluation.reports.answer_trail import AnswerTrail
-        >>> AnswerTrail(20, {"corpus": 20, "chunks": 19, "graph": 17}, {}).words()
-        'Of 20 answers: 20 in the documents, 19 in chunks, 17 in the graph'
-        """
-        stages = ", ".join(f"{count:,} {STAGE_WORDS[name]}" for name, count in self.alive.items())
-        answers = count_noun(self.n_answers, "answer")
-        return (
-            f"By {self.method}, of {answers}: {stages}"
-            if self.method
-            else f"Of {answers}: {stages}"
-        )
 
 
 def trace_in_corpus(
