@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
+import threading
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from anyio import CapacityLimiter, to_thread
 from google.protobuf import json_format  # type: ignore[import-untyped]
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
@@ -45,7 +46,11 @@ def make_receiver(add: Callable[[Mapping[str, Any]], Counter[str]], key: str = "
     key : requests need the header `Authorization: Bearer KEY`; without one, they need to be sent to
         a name of this computer.
     """
-    one_at_a_time = CapacityLimiter(1)
+    lock = threading.Lock()
+
+    def add_alone(content: Mapping[str, Any]) -> Counter[str]:
+        with lock:
+            return add(content)
 
     async def receive(request: Request) -> Response:
         media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -61,9 +66,7 @@ def make_receiver(add: Callable[[Mapping[str, Any]], Counter[str]], key: str = "
             if len(body) > MAX_TRACES_BYTES:
                 raise TOO_LONG
         read = _read_protobuf if media == PROTOBUF_TYPE else json.loads
-        reply = await to_thread.run_sync(
-            lambda: _add(add, read, bytes(body), encoding), limiter=one_at_a_time
-        )
+        reply = await asyncio.to_thread(_add, add_alone, read, bytes(body), encoding)
         if media == PROTOBUF_TYPE:
             return Response(reply.SerializeToString(), media_type=PROTOBUF_TYPE)
         return Response(json_format.MessageToJson(reply), media_type=JSON_TYPE)
