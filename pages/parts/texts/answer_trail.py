@@ -31,7 +31,7 @@ def draw_answer_trail(page: PageGraph, questions: Sequence[Question]) -> None:
     """Draw how many known answers reach each stage, with what is lost behind it."""
     corpus, graph = page.corpus, page.graph
     version = f"{corpus.digest}-{graph.digest if graph else ''}-{hash(tuple(questions))}"
-    job = engine().jobs.run(
+    job = engine().background_jobs.run(
         f"answer-trail-{version}",
         lambda job: answer_trail.trace_in_corpus(corpus, graph, questions, job),
     )

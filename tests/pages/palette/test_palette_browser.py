@@ -46,10 +46,11 @@ def test_it_opens_on_each_page_without_a_run(app, path):
     with open_page(f"{app}/{path}") as page:
         page.locator(".palette-hint").wait_for(timeout=120_000)
         page.locator(".command-palette").wait_for(state="attached", timeout=120_000)
-        # A map that is being laid out asks for its progress.
+        # A map that is being laid out, and answers that are being followed, ask for their progress.
         if path == "graphs":
             page.locator(".map canvas").wait_for(timeout=120_000)
         expect(page.locator("[data-testid=stProgress]")).to_have_count(0, timeout=120_000)
+        expect(page.get_by_role("button", name="Cancel")).to_have_count(0, timeout=120_000)
         settle(page)
         page.evaluate(
             "() => { const send = WebSocket.prototype.send; window.sent = 0;"
