@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from core.datasets.sets import QuestionSet
@@ -40,3 +41,8 @@ def test_the_first_page_reads_no_question_set(monkeypatch):
     app = AppTest.from_file(str(ROOT / "main.py"), default_timeout=120).run()
     assert not app.exception and app.session_state["hops"] == 3
     assert read_sets == []
+
+
+def test_no_page_is_parsed_into_a_tree():
+    """Python 3.11 may fail to, while another thread does the same, and the page is then an error."""
+    assert config.get_option("runner.magicEnabled") is False
