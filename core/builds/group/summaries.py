@@ -6,6 +6,7 @@ They are made by a language model or of the most central sentences.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -22,6 +23,7 @@ WORDS_PER_TOKEN = 0.75
 CUT_SUMMARY_NOTE = "Summaries were cut at {:,} tokens; they have no end."
 MAX_SUMMARY_INPUT_TOKENS = 2400  # of the texts in one request
 BYTES_PER_TOKEN = 3.5
+ENCODED_GROUPS = 256  # whose sentences are encoded together
 
 
 def summarise_by_model(texts: Sequence[str], limit: int, model: str, ctx: BuildContext) -> str:
@@ -90,28 +92,47 @@ def _ask_for_summary(prompt: Messages, limit: int, model: str, ctx: BuildContext
     return one_line(reply.text)
 
 
-def central_sentences(texts: Sequence[str], limit: int, encoder: str, ctx: BuildContext) -> str:
-    """Return the texts' sentences nearest to the mean of their vectors.
+def central_sentences(
+    groups: Sequence[Sequence[str]], limit: int, encoder: str, ctx: BuildContext
+) -> list[str]:
+    """Return the sentences nearest to the mean of their vectors, for each group of texts.
 
     Parameters
     ----------
-    texts : the texts.
+    groups : the texts of each group.
     limit : largest number of tokens; one sentence is returned in any case.
     encoder : role or name of the encoder.
     ctx : the models and the report of the build.
 
     Returns
     -------
-    Sentences in the order of the texts, without duplicates; empty for texts without any.
+    Sentences of each group in the order of its texts, without duplicates; empty for texts without
+    any.
     """
+    summaries: list[str] = []
+    for first in range(0, len(groups), ENCODED_GROUPS):
+        sentences = [_distinct_sentences(texts) for texts in groups[first : first + ENCODED_GROUPS]]
+        vectors = encode_unit_vectors([*chain.from_iterable(sentences)], encoder, ctx)
+        bounds = np.cumsum([0, *map(len, sentences)])
+        for number, group in enumerate(sentences):
+            group_vectors = vectors[bounds[number] : bounds[number + 1]]
+            summaries.append(_choose_central(group, group_vectors, limit))
+    return summaries
+
+
+def _distinct_sentences(texts: Sequence[str]) -> list[str]:
+    """Return the sentences of texts in their order, each once."""
     distinct: dict[str, None] = {}
     for text in texts:
         spans = sentence_spans(text)
         distinct.update((one_line(text[start:end]), None) for start, end in spans)
-    sentences = list(filter(None, distinct))
+    return list(filter(None, distinct))
+
+
+def _choose_central(sentences: Sequence[str], vectors: np.ndarray, limit: int) -> str:
+    """Return the sentences nearest to the mean vector, in their order, up to a limit of tokens."""
     if not sentences:
         return ""
-    vectors = encode_unit_vectors(sentences, encoder, ctx)
     scores = np.round(vectors @ vectors.mean(axis=0), 6)
     chosen = choose_within(scores, list(map(estimate_text_tokens, sentences)), limit)
     return " ".join(sentences[index] for index in sorted(chosen))

@@ -186,19 +186,20 @@ class Tree(BuildOperator):
     def _summarise(self, groups: list[list[str]], ctx: BuildContext) -> list[str]:
         """Return the summary of each group of texts. Empty replies are replaced by sentences."""
         if self.summaries == "extractive":
-            return [central_sentences(texts, self.length, self.encoder, ctx) for texts in groups]
+            return central_sentences(groups, self.length, self.encoder, ctx)
 
         def summarise(texts: list[str]) -> str:
             return summarise_by_model(texts, self.length, self.model, ctx)
 
         summaries = dict(map_in_parallel(summarise, groups, self.model, ctx))
-        if empty := sum(not text for text in summaries.values()):
-            ctx.report.count(**{"unread summaries": empty})
+        empty = [number for number, text in summaries.items() if not text]
+        if empty:
+            ctx.report.count(**{"unread summaries": len(empty)})
             ctx.report.note(EMPTY_SUMMARY_NOTE)
-        return [
-            summaries[number] or central_sentences(texts, self.length, self.encoder, ctx)
-            for number, texts in enumerate(groups)
-        ]
+            texts = [groups[number] for number in empty]
+            replacements = central_sentences(texts, self.length, self.encoder, ctx)
+            summaries |= dict(zip(empty, replacements))
+        return [summaries[number] for number in range(len(groups))]
 
     def _cluster_vectors(
         self,

@@ -55,6 +55,8 @@ VECTORS_SCHEMA = Schema(
     application=0x48565458,  # the letters HVTX
     is_recomputable=True,
 )
+# Two subqueries, as SQLite reads the whole table for min and max in one.
+NUMBER_BOUNDS_QUERY = "select (select min(number) from vectors), (select max(number) from vectors)"
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
@@ -138,7 +140,7 @@ class VectorFile:
         """
 
         def find_rows(db: SqliteDatabase) -> dict[bytes, tuple[np.ndarray, float]]:
-            oldest, newest = db.execute("select min(number), max(number) from vectors").fetchone()
+            oldest, newest = db.execute(NUMBER_BOUNDS_QUERY).fetchone()
             rows_by_key: dict[bytes, tuple[np.ndarray, float]] = {}
             older_keys: list[bytes] = []
             damaged_keys: list[bytes] = []
@@ -261,7 +263,7 @@ class VectorFile:
         size = _used_bytes(db)
         if self._n_builds or size <= self.limit:
             return
-        oldest, newest = db.execute("select min(number), max(number) from vectors").fetchone()
+        oldest, newest = db.execute(NUMBER_BOUNDS_QUERY).fetchone()
         # Numbers have gaps, so about this fraction of the rows has a number below the bound.
         removed_fraction = min(1.0, 1 - self.limit / size + EXTRA_REMOVED_FRACTION)
         n_removed = math.ceil((newest - oldest + 1) * removed_fraction)

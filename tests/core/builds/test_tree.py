@@ -320,11 +320,11 @@ def test_central_sentences_are_those_nearest_to_the_mean():
     # Three sentences of a, one of b: the mean is near a. The sentences keep their order, and none
     # comes twice.
     texts = ["Aa one. Bb two.", "Aa three. Aa one."]
-    assert (
-        central_sentences(texts, 6, "encoder", BuildContext(FirstLetterModels()))
-        == "Aa one. Aa three."
-    )
-    assert central_sentences(["", " "], 6, "encoder", BuildContext(FirstLetterModels())) == ""
+    ctx = BuildContext(FirstLetterModels())
+    groups = [texts, ["", " "], ["Bb two."]]
+    assert central_sentences(groups, 6, "encoder", ctx) == ["Aa one. Aa three.", "", "Bb two."]
+    assert central_sentences([], 6, "encoder", ctx) == []
+    assert central_sentences([["", " "]], 6, "encoder", ctx) == [""]
 
 
 def test_text_is_cut_after_a_word():

@@ -18,6 +18,7 @@ from core.io.carried_weights import checked_weights
 from core.io.home import ROOT
 from core.models.encoders.minilm import MiniLMEncoder
 from core.models.encoders.saved_vectors import (
+    NUMBER_BOUNDS_QUERY,
     SavedVectors,
     VectorFile,
     file_limit_bytes,
@@ -263,3 +264,12 @@ def test_bound_is_a_setting(file, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_SAVED_VECTORS", "0")
     SavedVectors(VectorFile(file, file_limit_bytes()), "one").save(rows(1), 1.0)
     assert not file.exists()
+
+
+def test_a_lookup_does_not_read_the_whole_table(file):
+    SavedVectors(VectorFile(file, 1 << 26), "one").save(rows(50), 1.0)
+    with closing(sqlite3.connect(file)) as database:
+        assert database.execute(NUMBER_BOUNDS_QUERY).fetchone() == (1, 50)
+        plan = [row[-1] for row in database.execute("explain query plan " + NUMBER_BOUNDS_QUERY)]
+    assert [step for step in plan if step.startswith("SCAN vectors")] == []
+    assert [step for step in plan if step.startswith("SEARCH vectors")]
