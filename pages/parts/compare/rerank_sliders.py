@@ -92,6 +92,7 @@ def fastinsight_settings(lane: MethodLane) -> FastInsightSettings | None:
         or not isinstance(rerank, GraphRerank)
         or expand.backfill != "none"
         or rerank.lonely != "keep"
+        or rerank.steps != 1
     ):
         return None
     for operator in lane.method.line:

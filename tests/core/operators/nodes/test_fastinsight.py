@@ -152,6 +152,33 @@ def random_graph(seed):
     return rng, simple_graph(graph), rng.permutation(len(names))[: rng.integers(1, len(names) + 1)]
 
 
+def test_more_steps_approach_the_solved_states():
+    # d was found with b and e: P has the row (0, 1/3, 2/3) for d and (1, 0, 0) for the others.
+    # With alpha 1/2 two steps give d = 1/2 * 6 + 1/2 * (1/3 * 4.5 + 2/3 * 3) = 4.75, where b and e
+    # are 4.5 and 3 after the first one. f has no links and stays.
+    graph = corpus_graph()
+    links = simple_graph(graph)
+    nodes = np.array(named(graph, "d", "b", "e", "f"))
+    states = np.array([[6.0], [3.0], [0.0], [2.0]])
+    propagation = np.array([[0, 1 / 3, 2 / 3, 0], [1, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1]])
+
+    def smooth(steps: int, lonely: str = "keep") -> np.ndarray:
+        return smooth_states(states, np.arange(4), nodes, links, 0.5, lonely, steps)
+
+    assert smooth(2)[:, 0] == pytest.approx([4.75, 1.5 + 1.75, 1.75, 2.0])
+    # The minimum of the paper's objective, with lambda = 1.
+    wanted = np.linalg.inv(np.eye(4) + np.eye(4) - propagation) @ states
+    assert smooth(0) == pytest.approx(wanted)
+    assert smooth(60) == pytest.approx(wanted)
+    assert smooth(0, "shrink")[3, 0] == smooth(5, "shrink")[3, 0] == pytest.approx(1.0)
+    assert np.array_equal(smooth(1), smooth_states(states, np.arange(4), nodes, links, 0.5))
+
+
+def test_states_without_a_single_minimum_are_refused():
+    with pytest.raises(BadParameter, match="alpha 1"):
+        GraphRerank(alpha=1.0, steps=0)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_smoothing_equals_its_matrix_product(seed):
     rng, links, nodes = random_graph(seed)
