@@ -18,6 +18,7 @@ from core.corpus import Corpus
 from core.corpus.indexes.opened_indexes import opened_vectors
 from core.corpus.indexes.tools import TOOLS
 from core.corpus.indexes.vectors import ItemVectors
+from core.errors import split_command
 from core.indexes import vectors
 from core.indexes.vector_blocks import (
     NO_VECTORS,
@@ -30,6 +31,7 @@ from core.indexes.vector_blocks import (
 from core.models.base import Encoder
 from core.parameters import param
 
+LEFT_OUT_NOTE = "They were left out. A question that needs them names the command that makes them."
 VECTOR_ITEMS = ("nodes", "relations", "chunks", "communities")
 # Vectors of another tool's index that are checked by encoding their texts again.
 CHECKED_VECTORS = 8
@@ -158,14 +160,21 @@ class Vectors(BuildOperator):
                     "custom_texts": tool_vectors.vectors.texts,
                     "source": tool_vectors.source,
                 }
-            index = vectors.build_vectors(
-                state.graph,
-                encoder,
-                kind,
-                ctx.watch,
-                encode=self._encode(ctx, tool_vectors),
-                **options,
-            )
+            try:
+                index = vectors.build_vectors(
+                    state.graph,
+                    encoder,
+                    kind,
+                    ctx.watch,
+                    encode=self._encode(ctx, tool_vectors),
+                    **options,
+                )
+            except vectors.TooManyVectors as error:
+                # The graph is complete without them. Its folder, which the error's command names,
+                # gets another name when the build is done.
+                sentence, _ = split_command(str(error))
+                ctx.report.note(f"{sentence} {LEFT_OUT_NOTE}")
+                return state
             ctx.report.counts[f"vectors of {self.of}"] = len(index)
             if index.source:
                 ctx.report.note(index.source)

@@ -59,6 +59,10 @@ VECTORS_SHELF = "vectors"  # under this name a graph holds opened indexes in mem
 EXACT_KIND, FORMER_EXACT_KIND = "SQfp16", "Flat"
 
 
+class TooManyVectors(BadInput):
+    """More items than are encoded without a confirmation."""
+
+
 @dataclass(frozen=True)
 class VectorIndexDefaults:
     """Sizes of vector indexes, and the sample that measures their recall."""
@@ -365,7 +369,8 @@ def build_vectors(
 
     Raises
     ------
-    BadInput : there are more than `limit` items, or none.
+    BadInput : there are no items.
+    TooManyVectors : there are more than `limit` items.
     StoreError : the vectors cannot be saved.
     """
     folder = vector_folder(graph, encoder, item_kind)
@@ -379,7 +384,7 @@ def build_vectors(
         if not count_items(graph, item_kind):
             raise BadInput(f"“{graph.name}” has no {item_kind} to encode.")
         if count_items(graph, item_kind) > limit:
-            raise BadInput(limit_message(graph, encoder, item_kind, limit))
+            raise TooManyVectors(limit_message(graph, encoder, item_kind, limit))
         facts = {"of": item_kind} | ({"source": source} if source else {})
         return finish_vectors(blocks, encode or encode_here(encoder, watch), facts, watch)
 
@@ -647,7 +652,7 @@ def limit_message(graph: Graph, encoder, item_kind: ItemKind, limit: int) -> str
 
     Returns
     -------
-    Sentences with the time, the size on disk, and the option that raises the limit.
+    A sentence with the time and the size on disk, and the command with a higher limit.
     """
     items = count_items(graph, item_kind)
     rows = np.linspace(0, items - 1, VECTOR_INDEX.timing_sample_texts).astype(np.int64)
@@ -660,8 +665,10 @@ def limit_message(graph: Graph, encoder, item_kind: ItemKind, limit: int) -> str
     # are kept with it, take two.
     width *= 2 if faiss_kind(items) == EXACT_KIND else 3
     size = items * width / (1 << 30)
-    return (
+    sentence = (
         f"“{graph.name}” has {items:,} {item_kind}, more than the limit of {limit:,}: at "
         f"{rate:,.0f} texts a second, encoding them takes about {duration_text(items / rate)} on "
-        f"this computer and {size:,.1f} GB of disk. Say --limit {items} to do it all the same."
+        f"this computer and {size:,.1f} GB of disk."
     )
+    command = f"hopscope index vectors --graph {graph.folder or graph.name} --of {item_kind}"
+    return with_command(sentence, f"{command} --limit {items}")

@@ -3,6 +3,7 @@
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
@@ -22,10 +23,12 @@ from core.builds.cost import estimate_cost
 from core.builds.registry import BUILD_GRAMMAR
 from core.builds.report import BuildReport
 from core.builds.run import BUILT_FILE, _step_context, build_context, build_folder
+from core.builds.vectors import LEFT_OUT_NOTE
 from core.comparison import built_graphs
 from core.comparison.built_graphs import BuiltGraphs
 from core.corpus import open_corpus
-from core.errors import BadParameter, RunCancelled, StoreError
+from core.errors import BadParameter, RunCancelled, StoreError, split_command
+from core.indexes import vectors
 from core.indexes.index_storage import write_atomically
 from core.indexes.vectors import open_vectors
 from core.indexes.vectors import vector_folder as vectors_place
@@ -425,3 +428,23 @@ def test_custom_builds_are_listed_apart_from_the_catalogue(tmp_path):
 def test_graphs_of_documents_whose_facts_came_with_them_are_by_noun_phrases():
     # This build needs no parser.
     assert build_for(open_corpus("2wikimultihopqa"), "kg").id == "kg-noun-phrases"
+
+
+def test_a_build_leaves_out_vectors_beyond_the_limit(tmp_path, monkeypatch):
+    """The graph is complete, and a question that needs them names the command."""
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    corpus = Texts(tmp_path / "one", d="Ann met Bob in Rome.", e="Bob met Eva.")
+    line = find_build(
+        "TokenChunks(size=240, overlap=24) >> NounPhrases() >> Merge() >> Vectors(of='nodes')"
+    )
+    few_vectors = partial(vectors.build_vectors, limit=1)
+    monkeypatch.setattr(vectors, "build_vectors", few_vectors)
+    graph = run_build(corpus, line, LetterModels())
+    encoder = LetterModels().encoder("encoder")
+    assert open_vectors(vectors_place(graph, encoder, "nodes")) is None
+    (note,) = build_status(corpus, line).report["notes"]
+    assert note.endswith(LEFT_OUT_NOTE) and f"{graph.n_nodes} nodes" in note
+    command = f"hopscope index vectors --graph {graph.folder} --of nodes --limit {graph.n_nodes}"
+    with pytest.raises(vectors.TooManyVectors) as error:
+        few_vectors(graph, encoder, "nodes")
+    assert split_command(str(error.value))[1] == command

@@ -14,11 +14,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.errors import BadInput, RunCancelled, StoreError
+from core.errors import RunCancelled, StoreError
 from core.graph.building.build import build as build_graph
 from core.graph.edits import Edit, edit_graph
 from core.indexes import index_parts, vector_blocks, vectors
 from core.indexes.vectors import (
+    TooManyVectors,
     build_search_index,
     build_vectors,
     delete_vectors,
@@ -258,8 +259,8 @@ def test_only_new_texts_are_encoded_when_triples_are_added(build_films, monkeypa
 
 def test_too_many_vectors_are_refused_with_their_cost(build_films):
     with pytest.raises(
-        BadInput,
-        match=r"has 5 nodes, more than the limit of 4: at [\d,]+ texts a second.*Say --limit 5",
+        TooManyVectors,
+        match=r"(?s)has 5 nodes, more than the limit of 4: at [\d,]+ texts a second.*--of nodes --limit 5",
     ):
         build_vectors(build_films(), Bag(), "nodes", limit=4)
     assert len(build_vectors(build_films(), Bag(), "nodes", limit=5)) == 5
