@@ -19,6 +19,7 @@ Further commands have options of their own, which their `--help` explains, as do
 - `static_vectors` fits the static vectors that predict what an encoder scores best.
 - `install` measures the size of a clean install of the wheel.
 - `neighbours` measures the search over millions of vectors.
+- `graph_quality` correlates the quality of graphs with what methods find in them.
 - `gold` compares extracted graphs with a hand-made gold standard.
 """
 
@@ -70,6 +71,7 @@ APART = (
     "static_vectors",
     "install",
     "neighbours",
+    "graph_quality",
     "gold",
 )
 
