@@ -126,26 +126,25 @@ def smooth_states(
 ) -> np.ndarray:
     """Return the smoothed hidden states of some nodes, float64 [n, d].
 
-        One step is H' = (1 - alpha) H + alpha P H, and each further one (1 - alpha) H + alpha P H'.
+    One step is H' = (1 - alpha) H + alpha P H, and each further one (1 - alpha) H + alpha P H'.
 
-        Parameters
-        ----------
-        states : hidden states of all nodes that were read, float [read nodes, d].
-        rows : rows of the nodes in `states`.
-        nodes : node ids, aligned with `rows`.
-        links : the graph as an undirected simple graph.
-        alpha : share of the neighbours in the result, 0 .. 1.
-        lonely : "keep" leaves a node without links unchanged; "shrink" multiplies it by (1 - alpha).
-        steps : number of steps; 0 returns their limit, for which alpha must be below 1.
+    Parameters
+    ----------
+    states : hidden states of all nodes that were read, float [read nodes, d].
+    rows : rows of the nodes in `states`.
+    nodes : node ids, aligned with `rows`.
+    links : the graph as an undirected simple graph.
+    alpha : share of the neighbours in the result, 0 .. 1.
+    lonely : "keep" leaves a node without links unchanged; "shrink" multiplies it by (1 - alpha).
+    steps : number of steps; 0 returns their limit, for which alpha must be below 1.
 
-        Examples
-        --------
-        >>> from core.errors import BadParameter
-    from core.graph.algorithms.simple_graph import simple_graph
-        >>> from core.operators.nodes.smoothing import smooth_states
-        >>> rows, nodes = np.arange(3), np.array([0, 1, 3])  # A and B are linked, D to neither
-        >>> smooth_states(np.array([[1.0], [0.0], [0.0]]), rows, nodes, simple_graph(toy), 0.5).tolist()
-        [[0.5], [0.5], [0.0]]
+    Examples
+    --------
+    >>> from core.graph.algorithms.simple_graph import simple_graph
+    >>> from core.operators.nodes.smoothing import smooth_states
+    >>> rows, nodes = np.arange(3), np.array([0, 1, 3])  # A and B are linked, D to neither
+    >>> smooth_states(np.array([[1.0], [0.0], [0.0]]), rows, nodes, simple_graph(toy), 0.5).tolist()
+    [[0.5], [0.5], [0.0]]
     """
     from core.graph.kernels import mix_neighbour_states  # imported here because it loads numba
 
