@@ -1,6 +1,6 @@
 # make run: everything needed, then the app on 127.0.0.1:8501. make test: everything needed, then all tests. make lint: style, floors, types.
 # make measure: how large and how readable the code is.
-# make docs: the documents as a site, in site/. make strings: the texts of the screens for translators (docs/translating.md).
+# make docs: the documents as a site, in docs-site/. make strings: the texts of the screens for translators (docs/translating.md).
 # make supply-chain: weaknesses, licences and digests of all that is installed, and a list of it (sbom.cdx.json).
 # make test-peers: programs of others asked anew, and compared. make test-vllm: vLLM itself, on processors.
 # GPU=1 takes requirements-gpu.txt (vLLM) in an environment of its own.
@@ -137,7 +137,7 @@ strings: install
 # Links, anchors and the navigation are checked, and that no page loads anything from elsewhere.
 docs: $(DOCS)/.installed
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet
-	@echo "Open site/index.html, or for its search: python3 -m http.server -d site -b 127.0.0.1"
+	@echo "Open docs-site/index.html, or for its search: python3 -m http.server -d docs-site -b 127.0.0.1"
 
 $(DOCS)/.installed: requirements-docs.txt
 	@python3 -m venv $(DOCS)
@@ -161,4 +161,4 @@ $(SUPPLY)/.installed: requirements-supply.txt
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-gpu .venv-peers .venv-vllm .venv-docs .venv-supply site sbom.cdx.json
+	rm -rf .venv .venv-gpu .venv-peers .venv-vllm .venv-docs .venv-supply docs-site sbom.cdx.json

@@ -23,9 +23,14 @@ if TYPE_CHECKING:
     from core.errors import HopscopeError
     from hopscope.adapters import from_langchain, from_llama_index, to_langchain, to_llama_index
     from hopscope.bringing import build, corpus, graph, open
-    from hopscope.comparing import Comparison, Lane, compare, methods
-    from hopscope.evaluating import Evaluation, Experiment, advise, evaluate
+    from hopscope.comparing import compare
+    from hopscope.comparison import Comparison
+    from hopscope.evaluating import advise, evaluate
+    from hopscope.evaluation import Evaluation
+    from hopscope.experiment import Experiment
     from hopscope.extending import Context, Operator, Path, Ranking, Recorder, State, param
+    from hopscope.lane import Lane
+    from hopscope.method_values import methods
 
 __all__ = [
     "Comparison",
@@ -54,7 +59,17 @@ __all__ = [
     "to_langchain",
     "to_llama_index",
 ]
-MODULES = ("bringing", "comparing", "evaluating", "adapters", "extending")
+MODULES = (  # the modules of the names above, quick imports first
+    "session",
+    "lane",
+    "extending",
+    "bringing",
+    "method_values",
+    "comparing",
+    "evaluating",
+    "experiment",
+    "adapters",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -14,7 +14,8 @@ from typing import Any
 
 from core.errors import HopscopeError
 from core.serving.calls import SERVING
-from hopscope.comparing import MethodLike, compare
+from hopscope.comparing import compare
+from hopscope.method_values import MethodLike
 
 # For each item: id (empty for a path), text, score (None without one) and metadata.
 RetrievedItems = list[tuple[str, str, float | None, dict[str, Any]]]

@@ -115,6 +115,8 @@ class Written:
         self.choosers, self._chat = choosers, chat or Parrot("Drama")
 
     def chooser(self, expression):
+        if expression not in self.choosers:
+            raise ModelUnavailable(f"{expression} is not written down.")
         return self.choosers[expression]
 
     def chat(self, role="answer"):

@@ -60,6 +60,15 @@ def test_each_page_is_in_the_navigation_once(settings):
     assert len(listed) == len(set(listed)) and set(listed) == pages()
 
 
+def test_the_site_lies_in_no_folder_that_the_docs_name_for_exports(settings):
+    folder = settings["site_dir"]
+    exports = {
+        name.strip("/") for text in TEXTS.values() for name in re.findall(r"--site (\S+)", text)
+    }
+    assert exports and folder not in exports
+    assert f"/{folder}/" in (ROOT / ".gitignore").read_text("utf-8").splitlines()
+
+
 def test_examples_of_the_site_s_code_are_true():
     tried = doctest.testmod(build)
     assert tried.attempted >= 4 and not tried.failed

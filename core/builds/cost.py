@@ -32,13 +32,15 @@ class UsageEstimate:
     """Estimated use of language models.
 
     `usage` holds calls and tokens. `seconds` is the time on this computer, None if it is unknown.
-    `money` is in `currency`, which is empty if no price is known.
+    `money` is in `currency`, which is empty if no price is known. With `is_money_partial`, a part
+    of the usage has no known price or one in another currency, so that all costs more.
     """
 
     usage: Usage = Usage()
     seconds: float | None = None
     money: float = 0.0
     currency: str = ""
+    is_money_partial: bool = False
 
     def __add__(self, other: UsageEstimate) -> UsageEstimate:
         if not (self.usage.calls and other.usage.calls):
@@ -46,9 +48,13 @@ class UsageEstimate:
         usage, seconds = self.usage + other.usage, None
         if self.seconds is not None and other.seconds is not None:
             seconds = self.seconds + other.seconds
-        if self.currency != other.currency:  # the money cannot be added up
-            return UsageEstimate(usage, seconds)
-        return UsageEstimate(usage, seconds, self.money + other.money, self.currency)
+        currencies = {part.currency for part in (self, other) if part.currency}
+        is_partial = self.currency != other.currency
+        is_partial = is_partial or self.is_money_partial or other.is_money_partial
+        if len(currencies) > 1:  # the money cannot be added up
+            return UsageEstimate(usage, seconds, is_money_partial=True)
+        money, currency = self.money + other.money, "".join(currencies)
+        return UsageEstimate(usage, seconds, money, currency, is_partial)
 
     def words(self) -> str:
         """Return the estimate in a few words."""
@@ -57,7 +63,11 @@ class UsageEstimate:
             f"about {used.calls:,} calls of a language model, {used.tokens_in:,} tokens in, "
             f"{used.tokens_out:,} out"
         ]
-        phrases += [format_money(self.money, self.currency)] if self.currency else []
+        if self.currency:
+            least = "at least " if self.is_money_partial else ""
+            phrases.append(f"{least}{format_money(self.money, self.currency)}")
+        elif self.is_money_partial:
+            phrases.append("prices in several currencies")
         phrases += [rough_range_text(self.seconds)] if self.seconds is not None else []
         return ", ".join(phrases)
 

@@ -11,7 +11,7 @@ COMMAND_GROUPS = {
     "Ask": {
         "ask": ("ask several methods one question", '"who directed Inception" --no-llm'),
         "methods": ("list the methods and what they need", "--json"),
-        "export": ("write finished comparisons as web pages", "shipped --site pages"),
+        "export": ("write finished comparisons as web pages", "shipped --site site"),
         "cases": ("list, export or import saved comparisons", "export --out mine.cases.gz"),
     },
     "Bring your own data": {

@@ -5,9 +5,10 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from functools import partial
 from urllib.parse import urlencode
 
-from core.commands.run import DEFAULT_APP_PORT, browser_host
+from core.commands.run import DEFAULT_APP_PORT, DEFAULT_HOST, browser_host
 from core.commands.terminal import add_switch, add_text, port_number, warn
 from core.corpus import corpora
 from core.errors import BadInput, HopscopeError, shorten
@@ -21,11 +22,14 @@ QUIET_CHECK_SECONDS = 1.0  # between two checks for traces whose spans have stop
 
 
 def add_receiver_options(parser) -> None:
-    """Add the options `--otlp`, `--otlp-port` and `--corpus`."""
+    """Add the options `--otlp`, `--otlp-port`, `--corpus` and `--app`."""
     add_switch(parser, "--otlp", "receive traces of a retriever of your own, as lanes of Compare")
     text = "port for traces (default: 4318)"
     parser.add_argument("--otlp-port", type=port_number, default=4318, metavar="PORT", help=text)
     add_text(parser, "--corpus", "NAME", "with --otlp: the corpus that the retriever searches")
+    app = f"http://{DEFAULT_HOST}:{DEFAULT_APP_PORT}"
+    text = f"with --otlp: the app's address, in the links to traces (default: {app})"
+    parser.add_argument("--app", default=app, metavar="URL", help=text)
 
 
 def start_receiver(options, key: str) -> None:
@@ -45,7 +49,9 @@ def start_receiver(options, key: str) -> None:
     if options.corpus not in corpora():
         raise BadInput(f"Name what the retriever searches: --corpus, of {', '.join(corpora())}.")
     collector = TraceCollector(
-        CorpusSource(options.corpus), _print_answer, lambda sentence: warn([sentence])
+        CorpusSource(options.corpus),
+        partial(_print_answer, options.app.rstrip("/")),
+        lambda sentence: warn([sentence]),
     )
     receiver = make_receiver(collector.add, "" if options.host in LOOPBACK_HOSTS else key)
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
@@ -69,10 +75,10 @@ def _record_quiet(collector: TraceCollector) -> None:
             warn([str(error)])
 
 
-def _print_answer(run: FileRun, row: RunRow) -> None:
+def _print_answer(app: str, run: FileRun, row: RunRow) -> None:
     """Print a received question, and the address that shows it beside a published method."""
     lanes = [f"{RUN_PREFIX}{run.name}", *run.source.default_methods]
     query = urlencode({"q": row.question, "lane": lanes, **run.source.parameters}, doseq=True)
     parts = f"documents: {len(row.documents)}, answer: {shorten(row.answer or 'none')}"
     print(f"{run.title}: {shorten(row.question)} ({parts})", flush=True)
-    print(f"  http://127.0.0.1:{DEFAULT_APP_PORT}/?{query}", flush=True)
+    print(f"  {app}/?{query}", flush=True)

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from core.commands.terminal import EXIT_OK, TerminalBar, add_list, add_switch, whole_number
+from core.commands.terminal import (
+    EXIT_OK,
+    TerminalBar,
+    add_list,
+    add_switch,
+    warn,
+    whole_number,
+)
 from core.datasets import questions
 from core.errors import BadInput
 from core.evaluation.runs.plan import draw_sample
+from core.graph.algorithms.igraph_library import community_notes
 from core.graph.names.lookup import name_lookup
 from core.indexes.communities import load_communities
 from core.indexes.reports import ReportStore
@@ -53,6 +61,7 @@ def run(options) -> int:
     with TerminalBar("Opening the graph") as watch:
         graph = engine.graph(options.graph, watch=watch)
         communities = load_communities(graph, options.size, watch)
+    warn(community_notes())
     reports = ReportStore(
         graph,
         communities,

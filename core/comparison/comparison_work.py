@@ -226,7 +226,7 @@ class ComparisonWork:
                 self._job.begin()
             try:
                 work(index)
-            except Exception as error:  # raised outside of the operators
+            except Exception as error:  # raised outside of the operators; the lane shows it
                 self._fail(index, error)
             finally:
                 with self._lock:
@@ -269,7 +269,7 @@ class ComparisonWork:
             states = (*run.states, *run.continue_without_model())
         except HopscopeError:  # a cancelled job or a failed model, with which the exact pass ends
             return False
-        except Exception:
+        except Exception:  # the exact pass still gives a result, or reports the fault on the lane
             logging.getLogger(__name__).exception("A quick pass failed")
             return False
         if not run.is_shortened:
@@ -349,7 +349,7 @@ class ComparisonWork:
             return True
         except RunCancelled:
             self.comparison.change_lane(index, status=JOB_CANCELLED, text="Cancelled")
-        except Exception as error:
+        except Exception as error:  # the lane shows it, and the other lanes go on
             self._fail(index, error)
         finally:
             self.comparison.change_lane(index, progress=None, **run.lane_fields)

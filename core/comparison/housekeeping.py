@@ -126,7 +126,7 @@ def _do_due_work(keeping: Housekeeping | None) -> bool:
         return False
     try:
         keeping.do_due_work()
-    except Exception:
+    except Exception:  # without this thread no memory would be freed until the process ends
         logging.getLogger(__name__).exception("Housekeeping failed")
     return True
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from core.errors import RunCancelled
 from core.runtime.meter import count_time
 from core.types import State
 
@@ -90,6 +91,9 @@ class PreviewScheduler:
                     preview_states = make_states()
                 self._number += 1
                 self._show(Preview(self._number, text, preview_states))
+        except RunCancelled:
+            raise
+        # A preview is an extra: the lane goes on without further ones.
         except Exception:
             logging.getLogger(__name__).exception("A preview failed")
             self._due_at = float("inf")

@@ -165,6 +165,7 @@ class FairQueue:
         try:
             with turn.hold():
                 work()
+        # Pieces report their own faults. One that escapes must not end the thread of the queue.
         except Exception:
             logging.getLogger(__name__).exception("A piece of work failed")
         finally:

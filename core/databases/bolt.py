@@ -17,7 +17,6 @@ from itertools import islice
 from pathlib import Path
 from queue import Empty, Full, Queue
 from typing import Any, TextIO
-from xml.sax.saxutils import escape, quoteattr
 
 from core.databases.address import Address
 from core.databases.limits import CONNECT_SECONDS, PIECE_WAIT_SECONDS, CopyLimits
@@ -349,7 +348,7 @@ def _relationships(value: Any) -> Iterator[Any]:
 
 
 def _write_edge(out: TextIO, source: Any, kind: str, target: Any, pairs: list[Any]) -> None:
-    attributes = f"source={quoteattr(_text(source))} target={quoteattr(_text(target))}"
+    attributes = f"source={_quoted(source)} target={_quoted(target)}"
     out.write(f"<edge {attributes}>{_data('type', kind)}{_properties(pairs)}</edge>\n")
 
 
@@ -412,10 +411,10 @@ def _write_batch(
             [key, value] for key, value in properties if str(key).lower() not in OTHER_NAMES
         ]
         data = f"{label_data}{name_data}{_properties(other_properties)}"
-        out.write(f"<node id={quoteattr(_text(node_id))}>{data}</node>\n")
+        out.write(f"<node id={_quoted(node_id)}>{data}</node>\n")
     for node_id in ids:
         if node_id not in seen_ids:
-            out.write(f"<node id={quoteattr(_text(node_id))}/>\n")
+            out.write(f"<node id={_quoted(node_id)}/>\n")
 
 
 def _naming_property(properties: list[Any]) -> tuple[str, str]:
@@ -442,7 +441,19 @@ def _properties(pairs: list[Any]) -> str:
 
 def _data(key: str, value: Any) -> str:
     text = ", ".join(map(str, value)) if isinstance(value, list) else value
-    return f"<data key={quoteattr(_text(key))}>{escape(_text(text))}</data>"
+    return f"<data key={_quoted(key)}>{_escape(_text(text))}</data>"
+
+
+def _quoted(value: Any) -> str:
+    """Return a value as a quoted attribute."""
+    from xml.sax.saxutils import quoteattr  # imported late, since it loads ssl and more
+
+    return quoteattr(_text(value))
+
+
+def _escape(text: str) -> str:
+    """Return a text as the content of an element."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _text(value: Any) -> str:

@@ -11,7 +11,7 @@ from queue import Empty, Full, Queue
 from typing import Any
 
 from core.databases.limits import CopyLimits
-from core.errors import BadInput
+from core.errors import BadInput, RunCancelled
 from core.io.files import size_text
 
 
@@ -103,10 +103,17 @@ class HttpReply:
         return data
 
     def read_text(self, size: int) -> str:
-        """Return the next bytes as text. The text is empty if they cannot be read."""
-        with suppress(Exception):
+        """Return the next bytes as text. The text is empty if they cannot be read.
+
+        Raises RunCancelled.
+        """
+        try:
             return self.read(size).decode("utf-8", "replace")
-        return ""
+        except RunCancelled:
+            raise
+        # The text only explains a fault that the caller reports anyway, so any other one is left.
+        except Exception:
+            return ""
 
     def _add_piece(self, piece: bytes) -> None:
         self._buffer += piece

@@ -113,6 +113,7 @@ def _unpack(archive: Path, inside: str, folder: Path) -> None:
                     target.parent.mkdir(parents=True, exist_ok=True)
                     with packed.open(member) as stream, target.open("wb") as out:
                         shutil.copyfileobj(stream, out)
+    # RuntimeError is raised for an encrypted member, NotImplementedError for an unknown packing.
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise BadInput(f"{archive.name} cannot be unpacked: {error}.") from None
 

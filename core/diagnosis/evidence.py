@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from core.diagnosis.prompt_items import context_lines
 from core.languages.spelling import end_offset, fold, fold_with_offsets
 from core.types import Path, State
 
@@ -58,7 +59,7 @@ def answer_evidence(graph, state: State, answer: str = "") -> tuple[Evidence, ..
     words += _names_in_text(answer, names)
     words = list(dict.fromkeys(words))[:MAX_EVIDENCE_NAMES]
     paths = _paths_by_node(state.paths.items, {node for _, node in words})
-    lines = _prompt_lines(state)
+    lines = context_lines(state.prompt)
     return tuple(
         Evidence(text, node, paths.get(node, ()), _lines_with(lines, names[node]))
         for text, node in words
@@ -104,15 +105,6 @@ def _paths_by_node(paths: Sequence[Path], nodes: set[int]) -> dict[int, tuple[Pa
         for node in nodes.intersection(path.nodes):
             (ending if path.end == node else passing).setdefault(node, []).append(path)
     return {node: tuple(ending.get(node) or passing.get(node) or ()) for node in nodes}
-
-
-def _prompt_lines(state: State) -> list[tuple[int, str]]:
-    """Return the lines of the prompt's last message, with their indices among all lines."""
-    if state.prompt is None or not state.prompt.messages:
-        return []
-    *earlier_lines, lines = (message["content"].split("\n") for message in state.prompt.messages)
-    first_index = sum(map(len, earlier_lines))
-    return list(enumerate(lines, first_index))
 
 
 def _lines_with(lines: Iterable[tuple[int, str]], name: str) -> tuple[int, ...]:

@@ -40,12 +40,13 @@ from core.comparison.lane import MethodLane
 from core.diagnosis.answer_match import YES_NO_ANSWERS, contains_answer, gives_answer
 from core.diagnosis.name_lookup import is_in_corpus, is_in_graph
 from core.diagnosis.passages import chunk_rows, chunks_with_nodes, retrieved_chunks, shown_chunks
+from core.diagnosis.prompt_items import context_text
 from core.diagnosis.targets import Target, answers_of, passages_of
 from core.graph.names.lookup import name_lookup
 from core.graph.texts import hit_names, hit_texts
 from core.languages.spelling import normalize
 from core.sources import AnswerSource
-from core.types import Path, Prompt, Question, State
+from core.types import Path, State
 
 # The targets alive at the stages `corpus` and `graph`, as saved with a comparison; else None.
 SavedAlive = Mapping[str, tuple[str, ...]] | None
@@ -169,7 +170,7 @@ def _text_tests(
         texts = _found_texts(graph, state)
         tests.append(("retrieved", lambda target: _occurs(target, texts)))
         if state.prompt is not None:
-            context = [_prompt_context(state.prompt, state.question)]
+            context = [context_text(state.prompt, state.question.text)]
             tests.append(("prompt", lambda target: _occurs(target, context)))
     if answer is not None:
         tests.append(
@@ -212,12 +213,6 @@ def _found_texts(graph, state: State) -> list[str]:
         texts += hit_names(graph, hits.kind, hits.items)
         texts += hit_texts(graph, hits.kind, hits.items)
     return texts
-
-
-def _prompt_context(prompt: Prompt, question: Question) -> str:
-    """Return the user messages of a prompt without the question."""
-    messages = [message["content"] for message in prompt.messages if message["role"] == "user"]
-    return "\n".join(messages).replace(question.text, " ")
 
 
 def _occurs(target: Target, texts: Iterable[str]) -> bool:

@@ -1,4 +1,4 @@
-"""The items behind an answer, and states without some of them.
+"""The items behind an answer, their lines in the prompt, and states without some of them.
 
 The answer was made from the items. `core.diagnosis.influence` answers again from such states.
 """
@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from core.operators.base import Operator
-from core.types import ContextTable, Kind, Ranking, State
+from core.prompts import OWN_SOURCE
+from core.types import ContextTable, Kind, Prompt, Ranking, State
 
 # Fields of a state by kind of item.
 STATE_FIELDS = {
@@ -39,6 +40,29 @@ def items_of(state: State, by_model: bool) -> list[Item]:
     for kind, head in heads:
         items += [(kind, index) for index in range(len(head))]
     return items
+
+
+def context_lines(prompt: Prompt | None) -> list[tuple[int, str]]:
+    """Return the lines that can show what was retrieved, with their indices among all lines.
+
+    They are those of the last message and, in a user's own prompt, of the system message. The turns
+    before the last message are solved examples.
+    """
+    lines: list[tuple[int, str]] = []
+    first_index = 0
+    messages = prompt.messages if prompt is not None else ()
+    for number, message in enumerate(messages, 1):
+        message_lines = message["content"].split("\n")
+        is_own_system = message["role"] == "system" and prompt.source == OWN_SOURCE
+        if number == len(messages) or is_own_system:
+            lines += enumerate(message_lines, first_index)
+        first_index += len(message_lines)
+    return lines
+
+
+def context_text(prompt: Prompt | None, question: str) -> str:
+    """Return the text of `context_lines`, without the question."""
+    return "\n".join(line for _, line in context_lines(prompt)).replace(question, " ")
 
 
 def item_at(state: State, by_model: bool, kind: Kind, index: int) -> Any:

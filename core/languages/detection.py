@@ -5,11 +5,14 @@ The language of a corpus, graph or question selects its stemmer, stop words and 
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from core.languages.language import ENGLISH, Language, language, languages
@@ -232,6 +235,14 @@ def _confidences(text: str) -> dict[str, float]:
         confidence.language.iso_code_639_1.name.lower(): confidence.value
         for confidence in detector.compute_language_confidence_values(text)
     }
+
+
+@cache
+def detection_rules() -> str:
+    """Return a text that changes with the rules of detection, as a stamp of saved results."""
+    table = Path(__file__).with_name("languages.toml").read_bytes()
+    settings = f"{DETECTION} {find_spec('lingua') is not None}"
+    return hashlib.sha256(settings.encode() + table).hexdigest()[:16]
 
 
 @cache

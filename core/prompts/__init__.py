@@ -125,7 +125,7 @@ def with_examples(
     messages: list[dict[str, str]] = []
     system = system_text(prompt, abstract)
     if system:
-        messages.append({"role": "system", "content": system})
+        messages.append({"role": "system", "content": fill_template(system, **values)})
     if examples and "with_examples" in prompt:
         example_texts = [fill_template(prompt["example"], **example) for example in examples]
         text = fill_template(

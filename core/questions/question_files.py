@@ -43,6 +43,12 @@ FREEBASE_PREFIX = "www.freebase.com/"
 
 CSV_FORMAT = "csv"
 TOPICS_FORMAT = "topics"
+# Gaps in a text, other than single blanks, tabs and line feeds.
+ODD_GAPS = (
+    "  ",
+    *"\x0b\x0c\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
+    "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
+)
 ROW_GRAPH_KEY = "graph"  # key of a row's own graph, which `core.datasets` reads
 # The beginning of LlamaIndex's sets for embeddings, a single object over many lines.
 LLAMA_INDEX_BEGINNING = '{"queries":{'
@@ -292,9 +298,12 @@ def text_without_brackets(
         return None
     # The whole text at once: each of a set's files is looked into for a first question.
     with open_unpacked(file, max_bytes=MAX_QUESTION_FILE_BYTES) as source:
-        data = b"".join(source.lines())
+        data = source.read()
     text = data.decode("utf-8-sig", "replace")  # who reads the questions names such a byte
-    return " ".join(text.replace("[", "").replace("]", "").split())
+    for sign, replacement in (("[", ""), ("]", ""), ("\n", " "), ("\t", " ")):
+        text = text.replace(sign, replacement)
+    # Splitting takes most of the time, and few files have other gaps than single blanks.
+    return " ".join(text.split()) if any(map(text.__contains__, ODD_GAPS)) else text.strip()
 
 
 def _recognise_format(path: FilePath | FileSource, max_bytes: int | None, has_names: bool) -> str:

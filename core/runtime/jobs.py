@@ -141,7 +141,7 @@ class Job(Watch):
             self.end(JOB_DONE)
         except RunCancelled:
             self.end(JOB_CANCELLED)
-        except Exception as error:
+        except Exception as error:  # `error_sentence` logs a fault of the program
             self.end(JOB_FAILED, error_sentence(error))
 
     def begin(self) -> None:

@@ -117,6 +117,21 @@ def test_the_list_imports_no_command_and_a_command_no_other():
     assert imported("methods", "--help") == parts | {"core.commands.methods"}
 
 
+def test_a_later_question_loads_no_detector_and_collects_seldom():
+    code = (
+        "import gc, sys; from core.__main__ import begin; begin()\n"
+        "print(*{'lingua', 'xml.sax', 'pandas', 'sklearn'} & set(sys.modules), gc.get_threshold()[0])"
+    )
+    line = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
+    ask = ["ask", "who directed Inception", "--no-llm", "--method", line]
+    for _ in range(2):  # the first question may detect the language of the graph
+        ended = subprocess.run(
+            [sys.executable, "-c", code, *ask], cwd=ROOT, capture_output=True, text=True
+        )
+    assert "Christopher Nolan" in ended.stdout
+    assert ended.stdout.splitlines()[-1] == "20000"
+
+
 def test_an_unknown_command_is_refused_with_the_known_ones(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["aks", "who"])

@@ -6,6 +6,7 @@ import pytest
 
 from core.cli import EXIT_OK, EXIT_WRONG_INPUT, main
 from core.engine import Engine
+from core.graph.algorithms import igraph_library
 from core.graph.building.build import build
 from core.models.base import ChatReply
 from tests.films import TRIPLES, Written
@@ -47,6 +48,14 @@ def test_the_reports_of_named_entities_and_then_of_all(films, capsys):
     assert capsys.readouterr().out == NoteWith("1 reports", "0 were there", 2, "films")
     assert main(["reports", *told, "--all"]) == EXIT_OK and writer.written == 2
     assert capsys.readouterr().out == NoteWith("1 reports", "1 were there", 2, "films")
+
+
+def test_communities_without_igraph_are_named(films, capsys, monkeypatch):
+    graph, _ = films
+    for is_there in (True, False):
+        monkeypatch.setattr(igraph_library, "has_igraph", lambda: is_there)  # noqa: B023
+        assert main(["reports", "--graph", str(graph.folder), "--entity", "One"]) == EXIT_OK
+        assert (igraph_library.WITHOUT_IGRAPH_NOTE in capsys.readouterr().err) is not is_there
 
 
 def test_ctrl_c_keeps_what_was_written(films, capsys):

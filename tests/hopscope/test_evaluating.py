@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -129,6 +131,29 @@ def test_evaluations_are_compared_over_the_questions_that_both_asked(films):
     others = [{**row, "query": f"{row['query']}?"} for row in ROWS]
     with pytest.raises(hs.HopscopeError, match="share no question"):
         first.compare(hs.evaluate(nothing, others, **settings))
+
+
+def test_methods_are_tested_against_a_finished_run_by_its_file(films, tmp_path):
+    file = tmp_path / "theirs.jsonl"
+    rows = [{"question": row["query"], "answer": "Ann"} for row in ROWS[:2]]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    settings = {"metrics": ["hits@1"], "graph": films, "progress": False}
+    done = hs.evaluate([all_edges], ROWS[:2], against=file, **settings)
+    assert [row["method"] for row in done.means()] == ["run-theirs", "all_edges"]
+    values = {(row["method"], row["qid"]): row["hits@1"] for row in done.rows()}
+    assert values["run-theirs", "a"] == 1 and values["run-theirs", "b"] == 0
+    tests = done.to_dict()["paired"]
+    assert {(test["a"], test["b"]) for test in tests} == {("all_edges", "run-theirs")}
+    assert hs.evaluate([all_edges], ROWS[:2], against=str(file), **settings).means() == done.means()
+
+
+def test_column_that_a_finished_run_lacks_is_named(films, tmp_path):
+    file = tmp_path / "theirs.csv"
+    file.write_text("question,colour\nwho directed One,red\n")
+    with pytest.raises(
+        hs.HopscopeError, match="“colour”, and “contexts”, .* or “answer” is missing"
+    ):
+        hs.evaluate([all_edges], ROWS, against=file, graph=films, progress=False)
 
 
 def test_cap_is_that_of_the_app(films, monkeypatch):

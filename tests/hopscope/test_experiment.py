@@ -63,6 +63,30 @@ def test_two_rankings_by_hand(corpus, library):
     assert result["RR"].tolist() == [1.0]
 
 
+def test_each_topic_has_rows_of_its_own_by_hand(corpus, library):
+    result = hs.Experiment(
+        [mixed, half],
+        TOPICS,
+        QRELS,
+        ["RR", "P@2"],
+        corpus=corpus,
+        names=["A", "B"],
+        perquery=True,
+        progress=False,
+    )
+    assert result.columns.tolist() == ["name", "qid", "measure", "value"]
+    assert list(result.itertuples(index=False, name=None)) == [
+        ("A", "1", "RR", 0.5),
+        ("A", "1", "P@2", 0.5),
+        ("A", "2", "RR", 1.0),
+        ("A", "2", "P@2", 0.5),
+        ("B", "1", "RR", 1.0),
+        ("B", "1", "P@2", 1.0),
+        ("B", "2", "RR", 0.0),  # nothing was found
+        ("B", "2", "P@2", 0.0),
+    ]
+
+
 def test_metrics_are_objects_of_ir_measures_too(corpus):
     ir_measures = pytest.importorskip("ir_measures")
     result = hs.Experiment(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.corpus.sentences import sentence_spans
+from core.diagnosis.prompt_items import context_text
 from core.diagnosis.support import find_supports
 from core.errors import BadInput, ModelFailed
 from core.evaluation.metrics.judge_prompts import boolean_schema, judge_messages, parse_boolean
@@ -99,7 +100,7 @@ def support_by_model(state: State, chat: Chat, watch: Watch = NO_WATCH) -> Answe
     >>> support_by_model(state, Parrot('{"supported": true}')).verdicts
     (True, True)
     """
-    context = prompt_context(state)
+    context = context_text(state.prompt, state.question.text).strip()
     spans = list(sentence_spans(state.answer or ""))[:MAX_JUDGED_SENTENCES]
     if not state.answer or not spans or not context:
         return None
@@ -110,16 +111,6 @@ def support_by_model(state: State, chat: Chat, watch: Watch = NO_WATCH) -> Answe
         verdicts.append(verdict)
         note = note or fault
     return AnswerSupport(verdicts=tuple(verdicts), note=note)
-
-
-def prompt_context(state: State) -> str:
-    """Return the last message of the prompt without the question's text.
-
-    The text is empty if no prompt was sent.
-    """
-    if state.prompt is None or not state.prompt.messages:
-        return ""
-    return state.prompt.messages[-1]["content"].replace(state.question.text, " ").strip()
 
 
 def _ask_support(

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
+from core.errors import HopscopeError
 from core.evaluation.runs.plan import Plan
 from core.models.base import Models
 from core.models.chat.window import Window
@@ -30,7 +31,7 @@ def servers(plan: Plan, models: Models, cold: bool = False) -> list[Any]:
     """
     servers_by_window: dict[int, Any] = {}
     for name in plan.models if cold or not plan.cold else ():
-        with suppress(Exception):  # a missing model is reported in the rows
+        with suppress(HopscopeError):  # a missing model is reported in the rows
             model = models.chat(name) if name in plan.chats else models.chooser(name)
             # A chooser wraps the chat model or the encoder that it asks.
             model = getattr(model, "chat", getattr(model, "encoder", model))

@@ -14,11 +14,11 @@ from core.graph.protocol import KnowledgeGraph
 from core.io.durable_files import write_whole
 from core.io.plain_data import from_plain, to_plain
 from core.languages import Detection, detect_language, is_english, language_of_question
-from core.languages.detection import DETECTION
+from core.languages.detection import DETECTION, detection_rules
 from core.languages.scripts import find_script
 
-# File in the folder of a graph with the user's choice.
-LANGUAGE_FILE = "language.json"
+# Files in the folder of a graph with the user's choice, and with the detected language.
+LANGUAGE_FILE, DETECTED_FILE = "language.json", "detected-language.json"
 LANGUAGE_SHELF = "language"  # key of the language among the values derived from a graph
 # Numbers of entity names and of relations that are sampled, and of names that are joined into one
 # text for the detection.
@@ -37,7 +37,7 @@ def graph_language(graph: KnowledgeGraph) -> Detection:
     """
     source = graph if graph.edited_from is None else graph.edited_from.graph
     return source.derived.get_or_make(
-        LANGUAGE_SHELF, None, lambda: _read_choice(source) or _detect_language(source)
+        LANGUAGE_SHELF, None, lambda: _read_choice(source) or _detect_once(source)
     )
 
 
@@ -101,6 +101,25 @@ def _read_choice(graph: KnowledgeGraph) -> Detection | None:
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
         return from_plain(Detection, json.loads((graph.folder / LANGUAGE_FILE).read_text("utf-8")))
     return None
+
+
+def _detect_once(graph: KnowledgeGraph) -> Detection:
+    """Return the detected language, which is saved beside the graph.
+
+    It is detected again if the graph or the rules have changed.
+    """
+    if graph.folder is None or graph.live is not None:
+        return _detect_language(graph)
+    file, stamp = graph.folder / DETECTED_FILE, [graph.digest, detection_rules()]
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+        saved = json.loads(file.read_text("utf-8"))
+        if saved["of"] == stamp:
+            return from_plain(Detection, saved["detection"])
+    detection = _detect_language(graph)
+    text = json.dumps({"of": stamp, "detection": to_plain(detection)})
+    with suppress(OSError):  # in a folder that cannot be written it is detected each time
+        write_whole(file, lambda temporary: temporary.write_text(text, "utf-8"), durable=False)
+    return detection
 
 
 def _detect_language(graph: KnowledgeGraph) -> Detection:

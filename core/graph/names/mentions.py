@@ -109,6 +109,7 @@ class Vocabulary:
         self._nodes: dict[str, tuple[int, ...]] = {}  # folded name -> nodes
         for node, name in enumerate(self.folded):
             self._nodes[name] = self._nodes.get(name, ()) + (node,)
+        self._max_letters = max(map(len, self._nodes), default=0)
 
     def find_nodes(self, name: str) -> tuple[int, ...]:
         """Return the nodes with this name, ignoring case and typography, ascending."""
@@ -257,24 +258,12 @@ class Vocabulary:
 
         The names begin and end at `bounds`, which are ascending positions.
         """
-        with self._lock:
-            hits = list(self._automaton.iter(text)) if len(self._automaton) else []
-        bound_set = set(bounds)
-        for last, length in hits:
-            if last + 1 in bound_set and last - length + 1 in bound_set:
-                yield last - length + 1, last + 1
-
-    @cached_property
-    def _automaton(self) -> Any:
-        """Aho-Corasick automaton that finds all names in a text."""
-        import ahocorasick
-
-        automaton = ahocorasick.Automaton()
-        for name in self._nodes:
-            if name:
-                automaton.add_word(name, len(name))
-        automaton.make_automaton()
-        return automaton
+        for index, start in enumerate(bounds, 1):
+            for end in bounds[index:]:
+                if end - start > self._max_letters:
+                    break
+                if text[start:end] in self._nodes:
+                    yield start, end
 
 
 def name_likeness(query: str, name: str) -> float:

@@ -113,6 +113,8 @@ def _network_triples(
         _check_entities(source.name, data)
     try:
         graph = parse(data)
+    except MemoryError:
+        raise
     except Exception as error:  # the parsers raise errors of many kinds
         raise BadInput(
             f"{source.name} is not {title} ({shorten(str(error) or type(error).__name__, 120)})."

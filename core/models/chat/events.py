@@ -83,7 +83,8 @@ class EventStream(openai.Stream[object]):
                 if not lines:
                     yield b":"
         except Exception as error:
-            # By name, as the client library uses one of several HTTP libraries.
+            # By name, as the client library uses one of several HTTP libraries. What is no fault of
+            # the connection is raised again.
             kinds = {kind.__name__ for kind in type(error).__mro__}
             if "TimeoutException" in kinds:
                 raise openai.APITimeoutError(request=self.response.request) from error
@@ -143,6 +144,8 @@ def limit_silence(
             try:
                 piece = next(pieces, None)
             except Exception:
+                # The reply is whole. Closing the connection may fail anywhere in the HTTP library,
+                # and only the counts are lost, as the piece says.
                 if has_finished:
                     yield StreamPiece(has_invalid_counts=True)
                     return

@@ -212,13 +212,21 @@ GENERIC_ROW_KEYS = RunKeys(
 
 
 def _is_generic_row(row: Row) -> bool:
-    """Return whether an object has a question and a result.
+    """Return whether an object has a question and a result."""
+    return not _missing_parts(row)
+
+
+def _missing_parts(row: Row) -> list[str]:
+    """Return the columns of a finished run that an object lacks, each as some of its names.
 
     The question may be an id. A result is documents, paths or an answer.
     """
     result_keys = (*CONTEXT_KEYS, *CONTEXT_ID_KEYS, *ANSWER_KEYS, *PATH_KEYS)
-    has_question = any(key in row for key in (*QUESTION_KEYS, *ID_KEYS))
-    return has_question and any(key in row for key in result_keys)
+    parts = {
+        "“question” or “id”": (*QUESTION_KEYS, *ID_KEYS),
+        "“contexts”, “paths” or “answer”": result_keys,
+    }
+    return [names for names, keys in parts.items() if not any(key in row for key in keys)]
 
 
 # The order matters: the first format that fits an object is used, so the generic ones come last.
@@ -420,7 +428,8 @@ def _detect_format(name: str, rows: Sequence[Row], single: bool) -> str:
     if key and (single or key != PREDICTIONS_FORMAT):
         return key
     keys = ", ".join(f"“{shorten(str(key), 30)}”" for key in list(rows[0] if rows else ())[:8])
-    has = f": its rows have {keys}" if keys else ""
+    missing = f", and {' and '.join(_missing_parts(rows[0]))} is missing" if keys else ""
+    has = f": its rows have {keys}{missing}" if keys else ""
     raise BadInput(
         f"{name} is no finished run that is known here{has}. A row needs a question or its id, and "
         "contexts, paths or an answer (docs/formats.md)."

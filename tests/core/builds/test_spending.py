@@ -215,10 +215,21 @@ def test_amounts_in_two_currencies_are_not_added():
         UsageEstimate(Usage(1, 10, 1), 2.0, 3.0, "EUR"),
         UsageEstimate(Usage(2, 20, 2), 4.0, 5.0, "USD"),
     )
-    assert euro + dollar == UsageEstimate(Usage(3, 30, 3), 6.0) and euro + euro == UsageEstimate(
-        Usage(2, 20, 2), 4.0, 6.0, "EUR"
-    )
+    both = euro + dollar
+    assert both == UsageEstimate(Usage(3, 30, 3), 6.0, is_money_partial=True)
+    assert "several currencies" in both.words() and "EUR" not in both.words()
+    assert euro + euro == UsageEstimate(Usage(2, 20, 2), 4.0, 6.0, "EUR")
     assert euro + UsageEstimate() == UsageEstimate() + euro == euro
+
+
+def test_a_sum_with_a_part_without_a_price_is_a_lower_bound():
+    priced = UsageEstimate(Usage(1, 10, 1), 2.0, 3.0, "EUR")
+    unpriced = UsageEstimate(Usage(2, 20, 2), 4.0)
+    bound = UsageEstimate(Usage(3, 30, 3), 6.0, 3.0, "EUR", is_money_partial=True)
+    assert priced + unpriced == unpriced + priced == bound
+    assert "at least 3.00 EUR" in bound.words() and "at least" not in priced.words()
+    assert bound + priced == UsageEstimate(Usage(4, 40, 4), 8.0, 6.0, "EUR", True)
+    assert (unpriced + unpriced).words() == UsageEstimate(Usage(4, 40, 4), 8.0).words()
 
 
 def run_build_command(far, capsys, *more):

@@ -173,6 +173,15 @@ def test_failed_preview_is_logged_and_the_last(clock, caplog):
     )
 
 
+def test_cancelled_preview_is_no_failure(clock, caplog):
+    def cancel():
+        raise RunCancelled
+
+    with pytest.raises(RunCancelled):
+        previews(clock, []).show_if_due("1 of 9", cancel)
+    assert not caplog.text
+
+
 def test_ranking_preview_has_best_paths_and_answers(kit):
     seen = []
     lane = run(

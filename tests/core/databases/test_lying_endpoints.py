@@ -6,7 +6,9 @@ import gzip
 import json
 import re
 import threading
+from contextlib import nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -296,6 +298,26 @@ def test_waiting_for_a_silent_server_is_cancelled_at_once(tmp_path):
             read(served, tmp_path, CopyLimits(watch=Watch(check)))
         assert not answer.is_set()
         answer.set()
+
+
+@pytest.mark.parametrize("fault, raised", [(RunCancelled, True), (OSError, False)])
+def test_reading_a_text_is_cancelled_and_left_at_any_other_fault(fault, raised):
+    class Response:
+        raw = SimpleNamespace(read1=lambda size, decode_content: b"refused", tell=lambda: 7)
+        __enter__ = lambda self: self
+        __exit__ = lambda self, *_: None
+
+    is_read = []
+
+    def check():
+        if is_read:
+            raise fault
+
+    with replies.HttpReply(Response, CopyLimits(watch=Watch(check)), "The server") as reply:
+        assert reply.read_text(7) == "refused"
+        is_read.append(True)
+        with pytest.raises(fault) if raised else nullcontext():
+            assert reply.read_text(1 << 20) == ""
 
 
 def live_at(served):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from core.diagnosis.evidence import answer_evidence
@@ -79,6 +81,29 @@ def test_lines_are_counted_over_all_messages(kit, answered):
     system, user = (message["content"] for message in state.prompt.messages)
     first = len(system.split("\n")) + user.split("\n").index(ANN)
     assert answer_evidence(kit.graph, state)[0].lines == (first, first + 2)
+
+
+def test_lines_of_an_own_prompt_are_those_of_its_system_message_too(kit):
+    state = kit.state("One")
+    context = kit.context(kit.Parrot("Ann"), encoder=kit.Table({ANN: 0.9, DRAMA: 0.5, TWO: 0.1}))
+    answer = Answer(template="Facts on Ann:\n{paths}\n---\nQ: {question}")
+    for operator in (EgoNetwork(hops=2), ShortestPaths(parallel=False), Rank(), answer):
+        state = operator(state, context)
+    system, user = (message["content"] for message in state.prompt.messages)
+    assert system.split("\n")[1] == ANN and user == f"Q: {state.question.text}"
+    (ann,) = answer_evidence(kit.graph, state, "Ann")
+    assert lines(state, ann) == ["Facts on Ann:", ANN, TWO]
+
+
+def test_turns_of_solved_examples_are_no_evidence(kit, answered):
+    state = answered()
+    turns = [{"role": "user", "content": ANN}, {"role": "assistant", "content": "Ann"}]
+    system, user = state.prompt.messages
+    messages = (system, *turns, user)
+    shown = state.replace(prompt=replace(state.prompt, messages=messages))
+    (ann,) = answer_evidence(kit.graph, shown)
+    first = sum(len(one["content"].split("\n")) for one in messages[:3])
+    assert lines(shown, ann) == [ANN, TWO] and min(ann.lines) >= first
 
 
 def test_nothing_rests_on_paths_where_there_are_none(kit):

@@ -9,6 +9,7 @@ from core.diagnosis.name_lookup import has_name
 from core.diagnosis.passages import chunk_order, fates
 from core.diagnosis.targets import Target
 from core.graph.columns import Table
+from core.prompts import OWN_SOURCE
 from core.sources import CorpusSource
 from core.types import Excerpt, Prompt, Question, Ranking, State, Step
 from tests.core.operators.texts.kit import CHUNKS, plain, story
@@ -80,6 +81,23 @@ def test_words_of_the_answer_by_stage(source):
         "prompt": ("merry Christmas",),  # Marley is in the question alone
         "answer": ("merry Christmas",),
     }
+
+
+def test_words_of_the_prompt_are_those_of_an_own_system_message_and_of_no_example(source):
+    messages = (
+        {"role": "system", "content": "Tables: the merry Christmas."},
+        {"role": "user", "content": "Tables: Scrooge."},
+        {"role": "assistant", "content": "Scrooge"},
+        {"role": "user", "content": "who was dead?"},
+    )
+
+    def in_prompt(of):
+        prompt = Prompt(messages, 0, source=of)
+        state = State(Question("who was dead?"), chunks=chunks(0, 1), prompt=prompt)
+        names = targets("answer", "merry Christmas", "Scrooge")
+        return alive(funnel(source, plain(), state, names))["prompt"]
+
+    assert in_prompt(OWN_SOURCE) == ("merry Christmas",) and in_prompt("") == ()
 
 
 def test_words_of_a_description_are_in_the_graph_alone(source):

@@ -14,7 +14,13 @@ from core.corpus import Document, open_corpus
 from core.corpus.corpus import Corpus, write_corpus
 from core.errors import BadParameter
 from core.graph.building.build import build
-from core.graph.names.language import LANGUAGE_FILE, choose_language, graph_language
+from core.graph.names.language import (
+    DETECTED_FILE,
+    LANGUAGE_FILE,
+    choose_language,
+    graph_language,
+)
+from core.graph.store import Graph
 from core.languages import (
     ENGLISH,
     Detection,
@@ -180,6 +186,26 @@ def test_the_language_of_a_graph_follows_its_names_or_a_choice(tmp_path):
     assert choose_language(graph, "").code == "de"
     (tmp_path / "g" / LANGUAGE_FILE).write_text("{damaged")
     assert choose_language(graph, "de").code == "de"
+
+
+def test_the_language_of_a_graph_is_detected_once_on_a_computer(tmp_path, monkeypatch):
+    triples = [("Die Brücke", "führt über", "den Rhein"), ("Der Dom", "liegt in", "der Stadt")]
+    build(triples, tmp_path / "g", "g")
+    detected = []
+
+    def detect(texts):
+        detected.append(texts)
+        return detect_language(texts)
+
+    monkeypatch.setattr("core.graph.names.language.detect_language", detect)
+    assert {graph_language(Graph.open(tmp_path / "g")).code for _ in range(2)} == {"de"}
+    assert len(detected) == 1
+    build([("The bridge", "leads over", "the river")] * 2, tmp_path / "g", "g")
+    assert graph_language(Graph.open(tmp_path / "g")).code == "en" and len(detected) == 2
+    monkeypatch.setattr("core.graph.names.language.detection_rules", lambda: "others")
+    assert graph_language(Graph.open(tmp_path / "g")).code == "en" and len(detected) == 3
+    (tmp_path / "g" / DETECTED_FILE).write_text("{damaged")
+    assert graph_language(Graph.open(tmp_path / "g")).code == "en" and len(detected) == 4
 
 
 def test_the_command_shows_and_sets_the_language(tmp_path, capsys):

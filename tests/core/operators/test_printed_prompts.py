@@ -104,6 +104,11 @@ def test_own_template_replaces_the_prompt(kit, paths):
         f"Q: who is {{paths}}?\n{kit.texts(paths)[0]}\nA:",
     ]
     assert after.prompt.source == "a template of your own"
+    above = Answer(template="{paths}\n---\n{question}", paths=1)(asked, kit.context())
+    assert [message["content"] for message in above.prompt.messages] == [
+        kit.texts(paths)[0],
+        "who is {paths}?",
+    ]
     alone = Answer(template="{question}?")
     assert alone.reads == () and [
         m["role"] for m in alone(kit.state("One"), kit.context()).prompt.messages

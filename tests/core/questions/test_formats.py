@@ -372,7 +372,7 @@ def test_unknown_formats_suggest_known_ones(tmp_path):
 
 
 def test_the_bare_text_of_a_file_of_questions(tmp_path):
-    text = "who wrote [Up in  the Air]\tAnn|Bo\n\nwhat is [It]\tCy\n"
+    text = "who wrote [Up in  the Air]\tAnn|Bo\n\nwhat is\u00a0[It]\tCy\n"
     assert (
         text_without_brackets(write(tmp_path, text, "q.txt"))
         == "who wrote Up in the Air Ann|Bo what is It Cy"

@@ -309,7 +309,12 @@ def test_empty_and_repeated_rows_are_counted(tmp_path):
         ("", "holds no|no finished run"),
         ("q1 0 d1 1\nq1 0 d2 0\n", "judgements of relevance rather than a run"),
         ("hello\nworld\n", "no finished run that is known here"),
-        ('[{"colour": "red"}]', "its rows have “colour”"),
+        (
+            '[{"colour": "red"}]',
+            "“colour”, and “question” or “id” and “contexts”, “paths” or “answer” is missing",
+        ),
+        ("qid,text\n1,a\n", "“qid”, “text”, and “contexts”, “paths” or “answer” is missing"),
+        ("docs,text\n1,a\n", "“docs”, “text”, and “question” or “id” is missing"),
         ('{"a": [1, 2', "JSON|no finished run"),
         ("[]", "no finished run"),
         ("q1 Q0 d1 1 0.5 mine\nq1 Q0 d2\n", "line 2: expected question, Q0, document"),

@@ -123,12 +123,14 @@ def lane(method, question=WHO):
 
 
 def test_the_lane_of_an_instrumented_retriever_has_its_documents():
-    with serving() as (process, address, next_line):
+    with serving("--app", "https://lab.example/hopscope/") as (process, address, next_line):
         provider = provider_to(address, "my-rag", compression=Compression.Gzip)
         answer(provider.get_tracer("rag"), WHO, DOCUMENTS[1::-1], "Ann Lee")
         provider.shutdown()
         assert next_line() == f"my-rag: {WHO} (documents: 2, answer: Ann Lee)"
-        link = parse_qs(urlsplit(next_line()).query)
+        shown = next_line()
+        link = parse_qs(urlsplit(shown).query)
+    assert shown.startswith("https://lab.example/hopscope/?q=")
     assert link == {"q": [WHO], "lane": ["run-my-rag", "vanilla-rag"], "corpus": ["port"]}
     shown = lane("run-my-rag")
     assert [hit["id"] for hit in shown["hits"]["chunk"]] == ["ship", "harbour"]
