@@ -90,7 +90,7 @@ export function layLabels(graph, bounds, steps) {
     .filter((entry) => entry.weight > 0).sort((one, two) => two.weight - one.weight);
   const taken = [];
   const labels = new Map();
-  const high = (count) => size.label * (1 + ROW * (count - 1));
+  const high = (count) => size.label * (count > 1 ? ROW * count : 1);
   // Each name in its own row first, then where others leave room, then shortened; without columns one name after the other.
   const turns = columns ? ["row", "room", "short"] : ["all"];
   for (const [turn, { node, weight }] of turns.flatMap((turn) => ordered.map((entry) => [turn, entry]))) {
@@ -105,9 +105,9 @@ export function layLabels(graph, bounds, steps) {
     const gap = Math.min(...[...graph.nodes.values()].filter((other) => other !== node && other.x === node.x).map(({ id }) => Math.abs(graph.places.get(id).y - at.y)));
     const kept = node.named || (columns && node.role === "answer"); // whole in any case
     const tries = {
-      row: [1, 2, 3].filter((count) => count === 1 || high(count) < gap).map((count) => whole(count)),
+      row: [1, 2, 3].filter((count) => count === 1 || high(count) < gap).map((count) => whole(count)).concat(kept ? [whole(1, true), whole(2, true), whole(1, true, true)] : []),
       room: [whole(1, true), whole(2, true), whole(2), whole(3)],
-      short: kept ? [whole(1, true, true)] : [...LONGER, ...SHORTER].map((part) => short(part)).concat([short(0.7, true)]),
+      short: [...LONGER, ...SHORTER].map((part) => short(part)).concat([short(0.7, true)]),
       all: [...(large ? [whole(1), whole(2), whole(3)] : []), ...SHORTER.filter((part) => part === 1 || !large || node.role === "gold").map((part) => short(part)), ...(kept ? [whole(1, true, true)] : [])],
     };
     for (const [make, around = false, always = false] of tries[turn]) {
