@@ -553,7 +553,7 @@ def draw_idle(lanes) -> None:
 
 def draw_welcome() -> None:
     """Draw the introduction and example questions, before the first question."""
-    st.subheader(tr("See how a graph retriever hops"), anchor=False)
+    st.subheader(tr("What graph retrieval finds, and where it goes wrong"), anchor=False)
     write(
         "Ask a question of {noun}. Several methods answer it side by side, and each shows where "
         "it lost the correct answer.",

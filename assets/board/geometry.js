@@ -1,8 +1,8 @@
 // Points, boxes and distances in the plane.
 
 export const square = (at, radius) => ({ x1: at.x - radius, x2: at.x + radius, y1: at.y - radius, y2: at.y + radius });
-export const between = (from, to, part) => ({ x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part });
-export const middle = (one, two) => ({ x: (one.x + two.x) / 2, y: (one.y + two.y) / 2 });
+const between = (from, to, part) => ({ x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part });
+export const middle = (one, two) => between(one, two, 0.5);
 
 export function overlap(box, others) {
   return others.reduce((sum, other) => {
@@ -32,21 +32,5 @@ export function fitIn(centre, width, height, bounds) {
 // Small squares along a line, for labels to keep clear of.
 export function beads(from, to) {
   const pieces = Math.min(60, Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / 5));
-  return Array.from({ length: pieces }, (_, index) => {
-    const part = (index + 0.5) / pieces;
-    return square({ x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part }, 2.5);
-  });
-}
-
-// Positions as they came when they lie in the unit square, else squeezed into it.
-export function basePlaces(nodes) {
-  const axis = (name) => {
-    const values = nodes.map((node) => Number(node[name]) || 0);
-    const low = Math.min(...values, 0);
-    const high = Math.max(...values, 1);
-    return (node) => ((Number(node[name]) || 0) - low) / (high - low);
-  };
-  const x = axis("x");
-  const y = axis("y");
-  return new Map(nodes.map((node) => [node.id, { x: x(node), y: y(node) }]));
+  return Array.from({ length: pieces }, (_, index) => square(between(from, to, (index + 0.5) / pieces), 2.5));
 }

@@ -1,9 +1,8 @@
 // One lane's graph.
 
 import { button, changed, el, setAttribute, setHidden, setText } from "./dom.js";
-import { basePlaces, between } from "./geometry.js";
 import { idOf, setClasses, setData } from "./items.js";
-import { lastNamesWidth, layLabels, roomySteps } from "./labels.js";
+import { columnPlaces, layLabels, roomySteps } from "./labels.js";
 import { laneMarks } from "./marks.js";
 import { pictureChoice } from "./picture.js";
 import { Pointer } from "./pointer.js";
@@ -16,7 +15,7 @@ import { tr } from "../wording.js";
 const PAD = { left: 30, right: 30, top: 22, bottom: 24 };
 const WIDE_PAD = { left: 44, right: 52, top: 24, bottom: 30 };
 const STARS = ["question", "answer"]; // roles that are drawn as the largest marks
-const FEW_PAD = { left: 28, top: 14, bottom: 18 }; // names stand to the right
+const FEW_PAD = { left: 28, right: 0, top: 14, bottom: 18 }; // names stand to the right
 
 export class Graph {
   constructor(board, lane) {
@@ -57,7 +56,8 @@ export class Graph {
   chosenNodes() {
     const nodes = list(this.board.payload.layout?.nodes);
     const few = this.board.few ? nodes.filter((node) => node.at).map((node) => ({ ...node, x: node.at[0], y: node.at[1] })) : [];
-    return few.length ? few : nodes;
+    this.columns = few.length > 0;
+    return this.columns ? few : nodes;
   }
 
   update() {
@@ -151,23 +151,7 @@ export class Graph {
         data: { id: `e${edge.id}`, source: `n${edge.source}`, target: `n${edge.target}`, step: "" },
       })));
     });
-    this.glide(basePlaces([...this.nodes.values()]));
-  }
-
-  // Nodes that were already drawn walk to their new places; at once while lanes are at work, which need the processor more.
-  glide(goal) {
-    cancelAnimationFrame(this.glideFrame);
-    const from = this.base;
-    const still = !from || this.board.ticking || globalThis.matchMedia("(prefers-reduced-motion: reduce)").matches || ![...goal.keys()].some((id) => from.has(id));
-    const begin = performance.now();
-    const step = (now) => {
-      const part = still ? 1 : Math.min(1, Math.max(0, (now - begin) / 320));
-      const ease = 1 - (1 - part) ** 3;
-      this.base = new Map([...goal].map(([id, at]) => [id, between(from?.get(id) ?? at, at, ease)]));
-      this.place(true);
-      if (part < 1) this.glideFrame = requestAnimationFrame(step);
-    };
-    step(begin);
+    this.place(true);
   }
 
   resize() {
@@ -189,17 +173,18 @@ export class Graph {
     const { cy, board, canvas } = this;
     const width = canvas.clientWidth;
     const height = canvas.clientHeight;
-    if (!cy || !this.base) return;
+    if (!cy || !this.nodes) return;
     if (!width || !height) return void this.placeSoon();
     const { k, x, y } = board.view;
-    const pad = this.board.few ? { ...FEW_PAD, right: lastNamesWidth(this, width) } : this.large ? WIDE_PAD : PAD;
+    const pad = this.columns ? FEW_PAD : this.board.few ? { ...WIDE_PAD, right: width * 0.3 } : this.large ? WIDE_PAD : PAD;
     if (changed(this.memo, "scale", [k, width, height]) || force) {
-      const places = new Map([...this.base].map(([id, at]) => [id, {
-        x: Math.round((pad.left + at.x * (width - pad.left - pad.right)) * k), y: Math.round((pad.top + at.y * (height - pad.top - pad.bottom)) * k),
+      const columns = this.columns ? columnPlaces(this, pad, width, height) : null;
+      const places = new Map([...this.nodes].map(([id, at]) => [id, {
+        x: Math.round((columns?.get(at.x) ?? pad.left + at.x * (width - pad.left - pad.right)) * k), y: Math.round((pad.top + at.y * (height - pad.top - pad.bottom)) * k),
       }]));
       const stars = [...this.nodes.values()].filter(({ role }) => STARS.includes(role)).map(({ id }) => id);
       const box = { left: pad.left * k, right: (width - pad.right) * k, top: pad.top * k, bottom: (height - pad.bottom) * k };
-      const spaced = this.board.few ? inColumns(places, stars, this.look) : clear(places, stars, this.look.node, box);
+      const spaced = this.columns ? inColumns(places, stars, this.look) : clear(places, stars, this.look.node, box);
       this.places = spaced.places;
       cy.batch(() => cy.nodes().positions((node) => this.places.get(idOf(node)) ?? { x: 0, y: 0 }));
       this.resizeMarks(spaced.size, spaced.label ?? this.look.label);
@@ -258,7 +243,6 @@ export class Graph {
 
   destroy() {
     this.screen.leave();
-    cancelAnimationFrame(this.glideFrame);
     clearTimeout(this.soon);
     this.observer.disconnect();
     this.cy?.destroy();

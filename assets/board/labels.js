@@ -1,15 +1,28 @@
-// Labels of a graph: in order of weight, each beside its node where it covers nothing; one that finds no such place is left out, but for
-// those that the sentence for all lanes names.
+// Labels of a graph: in order of weight, each beside its node where it covers nothing. On a large picture a name stands whole, in rows if
+// need be, and is shortened where it has no such place; one that finds none is left out, but for those that the sentence for all lanes names.
 
 import { beads, fitIn, middle, overlap, square } from "./geometry.js";
-import { nodeRadius } from "./style.js";
+import { nodeRadius, ROW } from "./style.js";
 
 const measurer = document.createElement("canvas").getContext("2d");
 const SHORTER = [1, 0.84, 0.7, 0.5]; // of the longest a label may be, tried in this order
+const LONGER = [1.6, 1.3]; // where columns leave more room
+const FIRSTS = [0, 14, 28, 42, 56, 70, 84, 98]; // pixels over or under its mark at which a name of the first column stands
+const FIRST_COLUMN = 58; // pixels of the first column, whose names stand over and under it, where the next one lets them
+const MARK = 34; // pixels of a mark and the air around it
 
-function elide(text, font, most) {
-  measurer.font = font;
-  const letters = [...String(text ?? "").replace(/\s+/g, " ")];
+const oneLine = (text) => String(text ?? "").replace(/\s+/g, " ").trim();
+const widest = (rows) => Math.max(...rows.map((row) => measurer.measureText(row).width));
+
+// The words in so many rows, the widest of which is as narrow as can be; fewer rows where there are fewer words.
+function inRows(words, count) {
+  if (count < 2 || words.length < 2) return [words.join(" ")];
+  const breaks = words.slice(1).map((_, index) => [words.slice(0, index + 1).join(" "), ...inRows(words.slice(index + 1), count - 1)]);
+  return breaks.reduce((best, rows) => (widest(rows) < widest(best) ? rows : best));
+}
+
+function elide(text, most) {
+  const letters = [...oneLine(text)];
   if (measurer.measureText(letters.join("")).width <= most) return letters.join("");
   let keep = letters.length;
   while (keep > 1 && measurer.measureText(`${letters.slice(0, keep).join("")}…`).width > most) keep -= 1;
@@ -37,17 +50,35 @@ export function roomySteps(graph) {
   }));
 }
 
-// The room that the names of the last column take at the right of their marks, in pixels.
-export function lastNamesWidth(graph, width) {
+// Where the columns of a few nodes stand, in pixels by their place: as far apart as their names ask for, in one row or, where rows have the
+// height, in two.
+export function columnPlaces(graph, { left, top, bottom }, width, height) {
   measurer.font = `500 ${graph.look.label}px ${graph.board.theme.font}`;
-  const last = [...graph.base].filter(([, { x }]) => x > 0.99).map(([id]) => measurer.measureText(graph.nodes.get(id)?.name ?? "").width);
-  return Math.min(Math.max(...last, 30) + 34, width * 0.4);
+  const nodes = [...graph.nodes.values()];
+  const columns = [...new Set(nodes.map(({ x }) => x))].sort((one, two) => one - two).map((x) => nodes.filter((node) => node.x === x));
+  const high = (column) => (height - top - bottom) / Math.max(1, column.length - 1);
+  const names = (column, rows) => Math.min(width * 0.4, Math.max(30, ...column.map(({ name }) => widest(inRows(oneLine(name).split(" "), rows)))));
+  const dense = high(columns[1] ?? []) < graph.look.label + MARK;
+  const first = (column, rows) => (dense ? MARK / 2 + names(column, rows) : FIRST_COLUMN);
+  const fits = Math.min(...columns.map(high)) >= (1 + 2 * ROW) * graph.look.label;
+  const asked = (rows) => columns.map((column, index) => (index ? MARK + names(column, rows) : first(column, rows)));
+  const [whole, least] = [asked(1), asked(fits ? 2 : 1)];
+  const sum = (widths) => widths.reduce((all, one) => all + one, 0);
+  const room = width - left;
+  const part = Math.min(1, (room - sum(least)) / (sum(whole) - sum(least) || 1)); // below 0 they are nearer than asked for
+  const spare = Math.max(0, room - sum(whole)) / Math.max(1, columns.length - 1.5);
+  let x = left;
+  return new Map(columns.map((column, index) => {
+    const place = [column[0].x, x];
+    x += part < 0 ? (least[index] * room) / sum(least) : least[index] + part * (whole[index] - least[index]) + spare * (index ? 1 : 0.5);
+    return place;
+  }));
 }
 
 export function layLabels(graph, bounds, steps) {
-  const { size } = graph;
+  const { columns, large, size } = graph;
   const markOf = (id) => graph.marks.nodes.get(id) ?? "";
-  const most = Math.max(72, Math.min(graph.large ? 210 : 140, graph.canvas.clientWidth * 0.38));
+  const most = Math.max(72, Math.min(large ? 210 : 140, graph.canvas.clientWidth * 0.38));
   const box = (id, at) => square(at, nodeRadius(markOf(id), size) + 1);
   const hard = [...graph.places].filter(([id]) => graph.board.few || /question|answer|gold/.test(markOf(id)) || (/best|lit/.test(markOf(id)) && !/dim/.test(markOf(id)))).map(([id, at]) => [id, box(id, at)]);
   const soft = [...graph.places].filter(([id]) => !/dim/.test(markOf(id))).map(([id, at]) => box(id, at));
@@ -55,25 +86,38 @@ export function layLabels(graph, bounds, steps) {
     .map((edge) => square(middle(graph.places.get(edge.source), graph.places.get(edge.target)), 7 * size.node));
   const lines = [...graph.marks.edges].filter(([, mark]) => /path|lit/.test(mark) && !/dim/.test(mark))
     .flatMap(([id]) => beads(graph.places.get(graph.edges.get(id).source), graph.places.get(graph.edges.get(id).target)));
-  const ordered = [...graph.nodes.values()].map((node) => ({ node, weight: node.named ? 10 : labelWeight(markOf(node.id), graph.large) }))
+  const ordered = [...graph.nodes.values()].map((node) => ({ node, weight: node.named ? 10 : labelWeight(markOf(node.id), large) }))
     .filter((entry) => entry.weight > 0).sort((one, two) => two.weight - one.weight);
   const taken = [];
   const labels = new Map();
-  for (const { node, weight } of ordered) {
-    const font = `${/question/.test(markOf(node.id)) ? 600 : 500} ${size.label}px ${graph.board.theme.font}`;
+  const high = (count) => size.label * (count > 1 ? ROW * count : 1);
+  // Each name in its own row first, then where others leave room, then shortened; without columns one name after the other.
+  const turns = columns ? ["row", "room", "short"] : ["all"];
+  for (const [turn, { node, weight }] of turns.flatMap((turn) => ordered.map((entry) => [turn, entry]))) {
+    if (labels.has(node.id)) continue;
+    const at = graph.places.get(node.id);
+    const first = /question/.test(markOf(node.id));
+    measurer.font = `${first ? 600 : 500} ${size.label}px ${graph.board.theme.font}`;
     const blocked = [...taken, ...hard.filter(([id]) => id !== node.id).map(([, square]) => square)];
-    const tries = SHORTER.map((part) => [part, false]);
-    if (graph.board.few) tries.push([1, true], [0.7, true]); // rather short beside its node than whole over or under it,
-    const star = graph.board.few && node.role === "answer";
-    if (star) tries.splice(1, 0, [1, true]); // but an answer whole,
-    if (star || node.named) tries.push([1, true, true]); // and in any case, as what the sentence for all lanes names
-    for (const [part, around, always = false] of tries) {
-      const text = elide(node.name, font, (star ? Math.max(most, bounds?.x2 ?? 0) : most) * part);
-      const width = measurer.measureText(text).width + 6;
-      const spot = bestSpot({ at: graph.places.get(node.id), radius: nodeRadius(markOf(node.id), size), width, height: size.label + (graph.board.few && !around ? 2 : 5), bounds, columns: graph.board.few, around, always, first: /question/.test(markOf(node.id)), blocked, soft, badges, lines });
-      if (!spot || (weight < 6 && !graph.large && spot.crossed > 0.4)) continue;
+    const words = oneLine(node.name).split(" ");
+    const whole = (count, ...how) => [() => inRows(words, count), ...how];
+    const short = (part, ...how) => [() => [elide(node.name, most * part)], ...how];
+    const gap = Math.min(...[...graph.nodes.values()].filter((other) => other !== node && other.x === node.x).map(({ id }) => Math.abs(graph.places.get(id).y - at.y)));
+    const kept = node.named || (columns && node.role === "answer"); // whole in any case
+    const tries = {
+      row: [1, 2, 3].filter((count) => count === 1 || high(count) < gap).map((count) => whole(count)).concat(kept ? [whole(1, true), whole(2, true), whole(1, true, true)] : []),
+      room: [whole(1, true), whole(2, true), whole(2), whole(3)],
+      short: [...LONGER, ...SHORTER].map((part) => short(part)).concat([short(0.7, true)]),
+      all: [...(large ? [whole(1), whole(2), whole(3)] : []), ...SHORTER.filter((part) => part === 1 || !large || node.role === "gold").map((part) => short(part)), ...(kept ? [whole(1, true, true)] : [])],
+    };
+    for (const [make, around = false, always = false] of tries[turn]) {
+      const rows = make();
+      const width = widest(rows) + 6;
+      const height = high(rows.length) + (columns && !around ? 2 : 5);
+      const spot = bestSpot({ at, radius: nodeRadius(markOf(node.id), size), width, height, bounds, columns, around, always, first, blocked, soft, badges, lines });
+      if (!spot || (weight < 6 && !large && spot.crossed > 0.4)) continue;
       taken.push(spot.box);
-      labels.set(node.id, { label: text, mx: spot.dx, my: spot.dy });
+      labels.set(node.id, { label: rows.join("\n"), mx: spot.dx, my: spot.dy });
       break;
     }
   }
@@ -89,7 +133,7 @@ function bestSpot({ at, radius, width, height, bounds, columns, around, always, 
     [side, height / 2], [-side, height / 2], [side, -height / 2], [-side, -height / 2]];
   const far = [[0, down + 7], [0, -down - 7], [half, down + 7], [-half, down + 7], [half, -down - 7], [-half, -down - 7]];
   const area = width * height;
-  const order = !columns || always ? [...near, ...far] : first ? firstColumn(side, half, down) : around ? [[0, down], [0, -down]] : [[side, 0], [side, height / 2], [side, -height / 2]];
+  const order = !columns || always ? [...near, ...far] : first ? FIRSTS.flatMap((more) => [[half, down + more], [half, -down - more]]) : around ? [[0, down], [0, -down], [half, down], [half, -down], [-side, 0]] : [[side, 0], [side, height / 2], [side, -height / 2]];
   let best = null;
   order.forEach(([dx, dy], index) => {
     const spot = fitIn({ x: at.x + dx, y: at.y + dy }, width, height, bounds);
@@ -97,14 +141,9 @@ function bestSpot({ at, radius, width, height, bounds, columns, around, always, 
     const own = overlap(spot.box, [square(at, radius)]);
     const covered = overlap(spot.box, blocked);
     if (!always && (moved > width * 0.6 || own > 3 || covered > 0)) return;
-    const crossed = (overlap(spot.box, soft) * 2 + overlap(spot.box, badges) * 2 + overlap(spot.box, lines) * (columns && !first ? 0.1 : 1)) / area;
-    const cost = crossed * 4 + index * 0.04 + moved * 0.01 + ((covered + own) * 20) / area;
+    const crossed = (overlap(spot.box, soft) * 2 + overlap(spot.box, badges) * 2 + (columns && !first ? 0 : overlap(spot.box, lines))) / area;
+    const cost = crossed * 4 + index * (columns && first ? 0.1 : 0.04) + moved * 0.01 + ((covered + own) * 20) / area;
     if (!best || cost < best.cost) best = { cost, crossed, box: spot.box, dx: Math.round(spot.x - (width - 6) / 2) + (width - 6) / 2 - at.x, dy: Math.round(spot.y - at.y) };
   });
   return best;
-}
-
-// The first column has its place to itself: above or below its mark, as far as its edges ask for.
-function firstColumn(side, half, down) {
-  return [...[0, 14, 28, 42, 56, 70, 84, 98].flatMap((more) => [[half, down + more], [half, -down - more]]), [side, 0]];
 }

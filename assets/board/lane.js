@@ -53,7 +53,7 @@ export class Lane {
     this.thumbs = thumbs((verdict) => this.board.options.onThumb?.({ lane: this.data.id, verdict }));
     this.tools = laneTools((what) => this.board.options.onLane?.({ lane: this.board.indexOf(this), do: what }));
     this.head = el("header", "head", el("h3", "", this.title, this.number), el("div", "about", this.subtitle, this.best), el("div", "head-row", this.tools.element),
-      el("div", "state", this.status, this.clock, this.thumbs.element), el("span", "track", this.track));
+      this.state = el("div", "state", this.status, this.clock, this.thumbs.element), el("span", "track", this.track));
   }
 
   buildAnswer() {
@@ -100,6 +100,8 @@ export class Lane {
     setText(this.subtitle, subtitle);
     this.subtitle.title = [subtitle, terms].filter(Boolean).join("\n"); // long lines are cut after two rows
     setHidden(this.subtitle, !subtitle);
+    const home = this.board.payload.present ? this.graph.element : this.head; // in a room it comes and goes over the picture
+    if (this.state.parentElement !== home) home.append(this.state);
     const part = status === "done" && partly; // of vectors that are still being made
     setText(this.sign, part ? "◔" : SIGNS[status] ?? "");
     setText(this.statusText, part || text || STATUS_WORDS[status] || "");

@@ -1,6 +1,7 @@
 // Pictures of a lane's graph, or of all lanes, as SVG and PNG: drawn from what Cytoscape shows. They are saved, and printed.
 
 import { el, starPoints, svg } from "./dom.js";
+import { ROW } from "./style.js";
 import { lastVerdict, laneName, verdictWords } from "./words.js";
 import { tr } from "../wording.js";
 
@@ -35,7 +36,7 @@ function edgeMarks(edge) {
   const line = svg("path", { d: `M${from.x} ${from.y}${curve.join("") || `L${to.x} ${to.y}`}`, fill: "none", stroke: edge.style("line-color"), "stroke-width": edge.numericStyle("width"), "stroke-dasharray": dashes(edge, "line-style"), opacity });
   if (!edge.style("label")) return [line];
   const middle = edge.midpoint();
-  return [line, svg("circle", { cx: middle.x, cy: middle.y, r: edge.numericStyle("font-size") * 0.75, fill: edge.style("line-color"), opacity }), labelMark(edge, middle, "none")];
+  return [line, svg("circle", { cx: middle.x, cy: middle.y, r: edge.numericStyle("font-size") * 0.75, fill: edge.style("line-color"), opacity }), ...labelMarks(edge, middle, "none")];
 }
 
 function nodeMarks(node) {
@@ -46,7 +47,7 @@ function nodeMarks(node) {
   };
   const halo = svg("circle", { cx: at.x, cy: at.y, r: node.width() / 2 + node.numericStyle("underlay-padding"), fill: node.style("underlay-color"), opacity: node.style("underlay-opacity") });
   const label = { x: at.x + node.numericStyle("text-margin-x"), y: at.y + node.numericStyle("text-margin-y") };
-  return [halo, shape(node, at, look), labelMark(node, label, node.style("text-background-color"))];
+  return [halo, shape(node, at, look), ...labelMarks(node, label, node.style("text-background-color"))];
 }
 
 function shape(node, { x, y }, look) {
@@ -57,11 +58,14 @@ function shape(node, { x, y }, look) {
   return svg("polygon", { points: starPoints({ x, y }, width, height, kind === "star" ? 10 : 4), ...look });
 }
 
-function labelMark(item, { x, y }, behind) {
-  return svg("text", {
-    x, y, "text-anchor": "middle", "dominant-baseline": "central", "font-size": item.numericStyle("font-size"), "font-weight": item.style("font-weight"), fill: item.style("color"),
+// The rows of a label, one over the other.
+function labelMarks(item, { x, y }, behind) {
+  const size = item.numericStyle("font-size");
+  const rows = item.style("label").replace(BROKEN, "�").split("\n");
+  return rows.map((row, index) => svg("text", {
+    x, y: y + (index - (rows.length - 1) / 2) * ROW * size, "text-anchor": "middle", "dominant-baseline": "central", "font-size": size, "font-weight": item.style("font-weight"), fill: item.style("color"),
     stroke: behind, "stroke-width": behind === "none" ? 0 : 3, "paint-order": "stroke", "stroke-linejoin": "round",
-  }, item.style("label").replace(BROKEN, "�"));
+  }, row));
 }
 
 // All lanes as they stand on the screen, under the question and the verdict.

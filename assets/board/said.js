@@ -19,7 +19,7 @@ export class Band {
     const taken = changes ? [el("p", "band-text taken", el("b", "", `${changes[0].toUpperCase()}${changes.slice(1)}${without ? ":" : "."}`), " ", without ?? "")] : [];
     const { length: busy } = this.board.atWork;
     const { length: all } = list(this.board.payload.lanes);
-    const coming = busy && !verdict?.text && !this.board.payload.present ? tr("{done} of {methods} done.", { done: all - busy, methods: plural(all, "method") }) : "";
+    const coming = busy && !verdict?.text ? tr("{done} of {methods} done.", { done: all - busy, methods: plural(all, "method") }) : "";
     setHidden(this.element, !verdict?.text && !taken.length && !coming);
     // In a room it is not within this element, and must go with its question.
     if (changed(this.memo, "repair", [verdict?.repair, full(this.board), Boolean(this.board.options.onRepair)])) this.repair.replaceChildren(...repairButton(this.board, verdict?.repair, verdict?.repair?.lane, "repair main-repair", tr("in its place")));

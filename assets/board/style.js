@@ -3,6 +3,7 @@
 import { textRadius, textStyles } from "./textstyle.js";
 
 export const SMALL = { label: 11.5, step: 9, node: 1, line: 1 };
+export const ROW = 1.15; // from one row of a label to the next, of the size of its letters
 export const LARGE = { label: 16, step: 12.5, node: 1.45, line: 1.4 };
 
 export function stylesheet(colours, font, size) {
@@ -18,7 +19,7 @@ export function stylesheet(colours, font, size) {
       ...wide(7), "background-color": colour.node, label: "data(label)", color: colour.text, "font-family": font, "font-size": size.label, "font-weight": 500,
       "text-valign": "center", "text-halign": "center", "text-margin-x": "data(mx)", "text-margin-y": "data(my)",
       "text-background-color": colour.canvas, "text-background-opacity": 0.9, "text-background-padding": 1, "text-background-shape": "round-rectangle",
-      "z-index": 1, "overlay-opacity": 0, "underlay-opacity": 0 } },
+      "text-wrap": "wrap", "text-max-width": "9999px", "line-height": ROW, "text-justification": "left", "z-index": 1, "overlay-opacity": 0, "underlay-opacity": 0 } },
     { selector: "edge", style: {
       width: 1.1 * size.line, "line-color": colour.edge, "curve-style": "bezier", "control-point-step-size": 26, "z-index": 0, "overlay-opacity": 0 } },
     { selector: "node.ghost", style: { ...wide(6), "background-color": colour.canvas, "border-width": 1, "border-color": colour.ghost, "border-style": "dashed", color: colour.muted } },

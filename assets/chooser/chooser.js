@@ -1,7 +1,7 @@
 // The chooser of methods: facets and a search box beside a list of two-line rows; a click or Enter chooses.
 //
-// data: { current, facets: [{ name, title, values: [[id, label]] }], rows: [{ id, name, label, number, sentence, line, paper, seconds, needs, changes,
-// pick, facets: { name: [id] } }] }, picks first. Every name is set as text.
+// data: { current, facets: [{ name, title, values: [[id, label]] }], taken: { name: id }, rows: [{ id, name, label, number, sentence, line, paper,
+// seconds, needs, elsewhere, changes, pick, facets: { name: [id] } }] }, picks first. Every name is set as text.
 
 import { button, el } from "../board/dom.js";
 import { component } from "../component.js";
@@ -21,16 +21,18 @@ function distance(entry, words) {
 
 function row(entry, current, choose) {
   const title = [entry.sentence, entry.line, entry.needs].filter(Boolean).join("\n");
+  const lacks = entry.elsewhere || (entry.needs && tr("not installed"));
   const look = { class: entry.changes ? "row change" : "row", "data-id": entry.id, "aria-current": entry.id === current ? "true" : null, title };
   const drawn = button(look, "", "", () => choose(entry.id));
-  const state = entry.needs ? el("span", "needs", tr("not installed")) : el("span", "seconds", entry.seconds);
+  drawn.disabled = Boolean(entry.elsewhere);
+  const state = el("span", lacks ? "needs" : "seconds", lacks || entry.seconds);
   drawn.append(el("span", "head", el("b", "", entry.label), el("span", "number", entry.number), state), el("span", "sentence", `${entry.name} · ${entry.sentence}`));
   return drawn;
 }
 
 class Chooser {
   constructor(root) {
-    Object.assign(this, { root, taken: {} }); // taken: the chosen value of each facet
+    this.root = root;
     const placeholder = tr("Search: beam, PageRank, No. 12, language model …");
     this.search = el("input", { class: "search", type: "search", "aria-label": tr("Search methods"), autocomplete: "off", placeholder });
     this.facets = el("div", "facets");
@@ -44,6 +46,7 @@ class Chooser {
   update(data, say) {
     const told = JSON.stringify(data);
     this.choose = (id) => say("choose", id);
+    this.taken ??= { ...data.taken }; // the chosen value of each facet
     if (told === this.told) return;
     Object.assign(this, { told, current: data.current, entries: data.rows ?? [], names: data.facets ?? [] });
     this.draw();
@@ -58,7 +61,7 @@ class Chooser {
     const pressed = this.root.activeElement?.dataset?.facet; // the focus stays on what is drawn anew
     this.facets.replaceChildren(...this.names.map((facet) => this.facet(facet, matches.filter(({ entry }) => fits(entry, facet.name)))));
     if (pressed) this.facets.querySelector(`[data-facet="${CSS.escape(pressed)}"]`)?.focus();
-    const found = matches.filter(({ entry }) => fits(entry)).sort((one, other) => one.far - other.far).map(({ entry }) => entry);
+    const found = matches.filter(({ entry }) => fits(entry)).sort((one, other) => Boolean(one.entry.elsewhere) - Boolean(other.entry.elsewhere) || one.far - other.far).map(({ entry }) => entry);
     const drawn = found.map((entry) => row(entry, this.current, (id) => this.choose(id)));
     const picks = found.filter(({ pick }) => pick).length;
     if (!words.length && picks < found.length) drawn.splice(picks, 0, el("h3", "", tr("More methods")));
@@ -79,7 +82,7 @@ class Chooser {
   }
 
   key(event) {
-    const rows = [...this.list.querySelectorAll(".row")];
+    const rows = [...this.list.querySelectorAll(".row:enabled")];
     const at = rows.indexOf(this.root.activeElement ?? document.activeElement);
     if (event.key === "ArrowDown") rows[Math.min(rows.length - 1, at + 1)]?.focus();
     else if (event.key === "ArrowUp") (at > 0 ? rows[at - 1] : this.search).focus();

@@ -143,10 +143,18 @@ def _draw_views(
 
 
 def _draw_method_choice(lane: int, catalogue: Mapping[str, Method]) -> None:
-    lanes = session.lanes
-    current = lanes[lane] if lane < len(lanes) else ""
+    lanes, source = session.lanes, chosen_source()
     choice = chooser(
-        catalogue, engine().models, current, key=f"chooser-{lane}", answering=session.model
+        catalogue,
+        engine().models,
+        current=lanes[lane] if lane < len(lanes) else "",
+        key=f"chooser-{lane}",
+        answering=session.model,
+        others={
+            id: method
+            for id, method in methods().items()
+            if method.on_documents != source.is_corpus and id not in catalogue
+        },
     )
     if choice is not None and choice in catalogue:
         set_lanes([*lanes[:lane], choice, *lanes[lane + 1 :]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
@@ -20,9 +21,16 @@ from pages.parts.shared.session import chosen_source, store
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
+NO_METHODS: Mapping[str, Method] = MappingProxyType({})
+
 
 def chooser(
-    catalogue: Mapping[str, Method], models, current: str, key: str, answering: bool = True
+    catalogue: Mapping[str, Method],
+    models,
+    current: str,
+    key: str,
+    answering: bool = True,
+    others: Mapping[str, Method] = NO_METHODS,
 ) -> str | None:
     """Draw the chooser, and return the id of the clicked method.
 
@@ -34,21 +42,31 @@ def chooser(
     models : the registry of models, which tells those that a method needs and that are missing.
     current : id of the method that is marked.
     answering : whether a language model answers; if so, its absence is reported.
+    others : methods for another kind of source. They can be found, but not be clicked.
     """
-    data = chooser_data(catalogue, models, answering)
+    data = chooser_data(catalogue, models, answering, others)
     result = component("chooser")(
         key=key, data={**data, "current": current}, on_choose_change=lambda: None
     )
     return result.choose
 
 
-def chooser_data(catalogue: Mapping[str, Method], models, answering: bool) -> dict[str, Any]:
-    """Return the facets and the rows of the chooser, the picks first."""
+def chooser_data(
+    catalogue: Mapping[str, Method],
+    models,
+    answering: bool,
+    others: Mapping[str, Method] = NO_METHODS,
+) -> dict[str, Any]:
+    """Return the facets and the rows of the chooser, the picks first.
+
+    With `others`, the methods for the chosen kind of source are shown at first.
+    """
     picks = {id: catalogue[id] for id in PICKS if id in catalogue}
+    listed = picks | dict(catalogue) | dict(others)
     seconds_by_line = mean_search_seconds(store(), chosen_source())
     rows: list[dict[str, Any]] = []
-    for method in (picks | dict(catalogue)).values():
-        base = catalogue.get(method.base)
+    for method in listed.values():
+        base = listed.get(method.base)
         facets = method_facets(method, models)
         rows.append(
             {
@@ -64,12 +82,17 @@ def chooser_data(catalogue: Mapping[str, Method], models, answering: bool) -> di
                     split_command(sentence)[0]
                     for sentence in missing_models(method.line, models, answering)
                 ),
+                "elsewhere": _elsewhere_text(method) if method.id in others else "",
                 "changes": base is not None and method.id not in picks,
                 "pick": method.id in picks,
                 "facets": facets,
             }
         )
-    return {"facets": facet_choices(row["facets"] for row in rows), "rows": rows}
+    return {
+        "facets": facet_choices(row["facets"] for row in rows),
+        "taken": {"source": chosen_source().kind} if others else {},
+        "rows": rows,
+    }
 
 
 def draw_alternatives(
@@ -92,6 +115,11 @@ def _sentence(method: Method, base: Method | None) -> str:
     if method.title != method.label and (method.on_documents or is_same):
         return tr(method.title)
     return words
+
+
+def _elsewhere_text(method: Method) -> str:
+    """Return the kind of source of a method that is not for the chosen one."""
+    return tr("for documents") if method.on_documents else tr("for graphs")
 
 
 def _seconds_text(seconds: float | None) -> str:

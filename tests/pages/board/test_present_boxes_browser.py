@@ -27,7 +27,37 @@ SVG = "{http://www.w3.org/2000/svg}"
 # Correct answers whose label is not their whole name.
 STARS = """() => [...document.querySelectorAll('.lane')].filter(lane => lane.checkVisibility()).map(({ lane }) => lane.graph)
     .flatMap(graph => [...graph.nodes.values()].filter(node => node.role === 'answer')
-        .map(({ id, name }) => [name, graph.cy.getElementById(`n${id}`).data('label')]).filter(([name, label]) => name !== label))"""
+        .map(({ id, name }) => [name, graph.cy.getElementById(`n${id}`).data('label').replace(/\\n/g, ' ')])
+        .filter(([name, label]) => name !== label))"""
+# Names that are cut or left out although the whole name, in one row or two, has a free place beside, over or under its mark.
+CUT_NAMES = """air => [...document.querySelectorAll('.lane')].filter(lane => lane.checkVisibility()).flatMap(({ lane }) => {
+    const { cy, canvas, nodes } = lane.graph;
+    const pen = document.createElement('canvas').getContext('2d');
+    const box = (x, y, width, height) => ({ x1: x - width / 2, x2: x + width / 2, y1: y - height / 2, y2: y + height / 2 });
+    const meet = (one, other) => one.x1 < other.x2 && other.x1 < one.x2 && one.y1 < other.y2 && other.y1 < one.y2;
+    const taken = cy.nodes().toArray().flatMap(node => [
+        [node.id(), box(node.position('x'), node.position('y'), node.width(), node.height())],
+        ...(node.data('label') ? [[node.id(), node.boundingBox({ includeNodes: false, includeOverlays: false, includeUnderlays: false })]] : []),
+    ]);
+    return [...nodes.values()].flatMap(({ id, name }) => {
+        const node = cy.getElementById(`n${id}`), label = node.data('label').replace(/\\n/g, ' ');
+        if (label === name.replace(/\\s+/g, ' ').trim()) return [];
+        const size = node.numericStyle('font-size'), { x, y } = node.position(), words = name.split(/\\s+/);
+        pen.font = `${node.style('font-weight')} ${size}px ${node.style('font-family')}`;
+        const wide = text => pen.measureText(text).width;
+        const halves = words.slice(1).map((_, i) => Math.max(wide(words.slice(0, i + 1).join(' ')), wide(words.slice(i + 1).join(' '))));
+        const sizes = [[wide(name), size], ...(halves.length ? [[Math.min(...halves), 2.2 * size]] : [])];
+        return sizes.flatMap(([width, height]) => {
+            const [aside, down] = [(node.width() + width) / 2 + air, (node.height() + height) / 2 + air];
+            const free = [[aside, 0], [-aside, 0], [0, down], [0, -down]]
+                .map(([dx, dy]) => box(x + dx, y + dy, width + 2 * air, height + 2 * air))
+                .filter(one => one.x1 > 0 && one.y1 > 0 && one.x2 < canvas.clientWidth && one.y2 < canvas.clientHeight)
+                .filter(one => !taken.some(([id, other]) => id !== node.id() && meet(one, other)));
+            return free.length ? [`${label || 'nothing'} for ${name}`] : [];
+        });
+    });
+})"""
+AIR = 8  # pixels around a name
 # Whether the page or the lanes are higher than what shows them.
 CUT = """() => [document.scrollingElement, document.querySelector('.lanes')].some(one => one.scrollHeight > one.clientHeight + 1)"""
 # Of each lane whether its printed picture lies in it, and the height of the picture.
@@ -44,6 +74,13 @@ APART = """bars => bars.map(bar => {
         Math.min(a.right, b.right) - Math.max(a.left, b.left) > 0.5 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 0.5)
         .map(([other]) => `${name} lies over ${other}`));
 })"""
+# The width of a select, and of the longest name in it.
+STORY = """one => {
+    const pen = document.createElement('canvas').getContext('2d');
+    pen.font = getComputedStyle(one).font;
+    return [one.clientWidth, Math.max(...[...one.options].map(option => pen.measureText(option.text).width))];
+}"""
+ARROW = 20  # pixels of a select beside its text
 MOST_LANES = 4
 
 
@@ -101,6 +138,23 @@ def test_no_box_lies_over_another_and_each_picture_has_its_share(browser):
     assert wrong == {}
 
 
+def test_no_name_is_cut_where_it_has_room(browser):
+    page = open_room(browser)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    cut = {}
+    for key in [case.id for case, _ in examples()]:
+        drawn(page, shown_case(key, 3))
+        cut[key] = page.evaluate(CUT_NAMES, AIR)
+    assert cut == dict.fromkeys(cut, [])
+    drawn(page, shown_case(FIRST, 3))
+    names = page.locator(".lane").evaluate_all(
+        "lanes => lanes.map(({ lane }) => lane.graph.cy.nodes().map(node => node.data('label')))"
+    )
+    for labels in names:
+        whole = {" ".join(label.split("\n")) for label in labels}
+        assert {"Rustlers' Rhapsody", "Guarding Tess", "The First Wives Club"} <= whole
+
+
 def test_four_methods_stand_two_by_two_on_a_small_screen(browser):
     page = open_room(browser)
     for width, columns in ((1280, 2), (1399, 2), (1400, 4), (1920, 4)):
@@ -124,6 +178,24 @@ def test_four_methods_on_compare_keep_the_controls_of_a_replay_apart(browser):
         assert page.locator(".stories:visible").evaluate("one => one.offsetWidth") >= 80
         page.get_by_title("Previous frame").first.click()
         still(page)
+
+
+@pytest.mark.parametrize("present", [False, True])
+def test_three_methods_show_the_name_of_a_story_whole(browser, present):
+    page = open_room(browser)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    data = {**shown_case(FIRST, 3), "present": present}
+    frames = [{"title": "hop 1", "paths": []}] * 2
+    titles = ("Beam search", "PageRank")
+    data["lanes"][0]["stories"] = [{"title": title, "frames": frames} for title in titles]
+    if not present:
+        page.evaluate(
+            "document.getElementById('board').style.width = '965px'"
+        )  # beside the sidebar
+    drawn(page, data)
+    width, text = page.locator(".stories:visible").evaluate(STORY)
+    assert width - ARROW >= text
+    assert page.locator(".graph-bar").evaluate_all(APART) == [[]] * 3
 
 
 def test_times_are_shown_on_demand_and_words_of_stages_where_there_is_room(browser):

@@ -17,7 +17,7 @@ from tests.server import open_page, settle
 pytestmark = pytest.mark.usefixtures("browser")
 CORPUS = "hotpotqa"
 CASES = demo(CorpusSource(CORPUS))
-WELCOME = "See how a graph retriever hops"
+WELCOME = "What graph retrieval finds, and where it goes wrong"
 
 
 def bar(page):

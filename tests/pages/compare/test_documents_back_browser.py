@@ -65,7 +65,9 @@ def test_back_goes_through_what_was_asked(app, kind):
         done(page, first)
         page.go_back()
         expect(bar(page)).to_have_value("", timeout=100_000)
-        page.get_by_role("heading", name="See how a graph retriever hops").wait_for()
+        page.get_by_role(
+            "heading", name="What graph retrieval finds, and where it goes wrong"
+        ).wait_for()
         page.go_forward()
         done(page, first)
         assert not page.get_by_test_id("stException").count()

@@ -55,6 +55,27 @@ def test_best_matches_first_and_facets_narrow_the_list(app):
         assert len(first_ids(page, 999)) > 90
 
 
+def test_methods_for_documents_are_found_on_a_graph_but_not_chosen(app):
+    with open_page(app + ADDRESS) as page:
+        open_chooser(page)
+        graph, documents = (
+            page.locator(f"[data-facet=source-{kind}]") for kind in ("graph", "corpus")
+        )
+        expect(graph).to_have_attribute("aria-pressed", "true")
+        assert page.locator(".chooser .row:disabled").count() == 0
+        documents.click()
+        rows = page.locator(".chooser .row")
+        expect(rows).to_have_count(int(documents.locator(".count").inner_text()))
+        page.get_by_role("searchbox", name="Search methods").fill("hipporag")
+        expect(rows.first).to_be_disabled()
+        page.keyboard.press("Enter")
+        expect(page.locator(".chooser")).to_be_visible()  # there is nothing to choose
+        documents.click()  # of both kinds those that can be asked come first
+        page.get_by_role("searchbox", name="Search methods").fill("search")
+        states = rows.evaluate_all("rows => rows.map((row) => row.disabled)")
+        assert states == sorted(states) and len(set(states)) == 2
+
+
 def test_a_method_is_added_by_keys_alone(app):
     with open_page(app + ADDRESS) as page:
         open_chooser(page)

@@ -97,6 +97,18 @@ def test_methods_of_one_kind_have_no_facet_of_the_source(known, monkeypatch):
     assert names == ["ai", "paper"]
 
 
+def test_methods_of_another_kind_of_source_are_found_under_for(known, monkeypatch):
+    monkeypatch.setattr(chooser_module, "mean_search_seconds", lambda *_: {})
+    graph = {id: one for id, one in known.items() if "graph" in source_kinds(one)}
+    others = {id: one for id, one in known.items() if id not in graph}
+    data = chooser_data(graph, Registry(), answering=False, others=others)
+    facets = {facet["name"]: facet["values"] for facet in data["facets"]}
+    assert facets["source"] == [["graph", "Graph"], ["corpus", "Documents"]]
+    assert data["taken"] == {"source": "graph"}
+    elsewhere = {row["id"]: row["elsewhere"] for row in data["rows"] if row["elsewhere"]}
+    assert elsewhere == dict.fromkeys(others, "for documents")
+
+
 def test_the_picks_come_first_and_each_method_once(data, known):
     ids = [row["id"] for row in data["rows"]]
     assert ids[: len(PICKS)] == list(PICKS) and set(ids) == set(known) and len(ids) == len(known)
