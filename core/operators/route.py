@@ -64,7 +64,7 @@ class KeepResults(Operator):
     """The results so far, unchanged: an arm of a branch that adds nothing to the steps before.
 
     >>> answers("EgoNetwork(hops=1) >> ShortestPaths(hops=1) >> KeepResults()", "B")
-    ['B -> r2 -> C', 'A -> r1 -> B']
+    ['B -> r0_reverse -> A', 'B -> r2 -> C']
     """
 
     stage = "refine"

@@ -38,7 +38,7 @@ def join_lines(lines: Sequence[Line]) -> JointLine:
     >>> from core.operators.text import parse_line
     >>> texts = "EgoNetwork() >> ShortestPaths()", "EgoNetwork() >> ShortestPaths() >> Rank()"
     >>> join_lines([parse_line(text) for text in texts]).with_rule("toys-0123456789ab")
-    EgoNetwork() >> PredictArm(rule='toys-0123456789ab') >> Branch(on='arm', ...
+    EgoNetwork() >> ShortestPaths() >> PredictArm(rule='toys-0123456789ab') >> Branch(on='arm', ...
     """
     rows = [tuple(one for one in line if one.stage != "generate") for line in lines]
     answers = {tuple(one for one in line if one.stage == "generate") for line in lines}
@@ -46,11 +46,7 @@ def join_lines(lines: Sequence[Line]) -> JointLine:
         raise BadInput("these methods answer by different last steps, which no branch can hold")
     if any(type(one).__name__ in FILE_OPERATORS for row in rows for one in row):
         raise BadInput("a finished run from a file has no answer to other questions")
-    shared = 0
-    while shared < min(map(len, rows)) and len({row[shared] for row in rows}) == 1:
-        if isinstance(rows[0][shared], Branch):
-            break
-        shared += 1
+    shared = _count_shared(rows)
     arms = tuple(row[shared:] or (KeepResults(),) for row in rows)  # an arm needs a step
     joint = JointLine(rows[0][:shared], arms, *answers)
     try:
@@ -58,3 +54,13 @@ def join_lines(lines: Sequence[Line]) -> JointLine:
     except BadParameter as error:
         raise BadInput(f"a branch cannot hold them: {error}") from None
     return joint
+
+
+def _count_shared(rows: Sequence[tuple[Operator, ...]]) -> int:
+    """Return how many first steps all rows share; a branch is not shared."""
+    count = 0
+    for first, *others in zip(*rows, strict=False):
+        if isinstance(first, Branch) or any(other != first for other in others):
+            break
+        count += 1
+    return count

@@ -57,7 +57,7 @@ class Router:
     shares: tuple[float, ...]
     rule: RoutingRule
     line: str
-    is_beaten: bool  # a single method is as good at no higher cost
+    is_dominated: bool  # a single method is as good at no higher cost
 
     @property
     def best(self) -> int:
@@ -79,7 +79,7 @@ class Router:
     @property
     def pays(self) -> bool:
         """True if the router is worth using instead of every single method."""
-        return not self.is_beaten and (self.is_better or self.is_cheaper)
+        return not self.is_dominated and (self.is_better or self.is_cheaper)
 
     @property
     def cost_ratio(self) -> float:
@@ -120,7 +120,7 @@ class Router:
     def verdict(self) -> str:
         """A sentence on whether the router pays, and why."""
         if not self.pays:
-            if self.is_beaten:
+            if self.is_dominated:
                 return "It does not pay: a single method is as good at no higher cost."
             return "It does not pay beyond chance."
         best = self.names[self.best]
@@ -163,16 +163,7 @@ def find_router(
     ids = _joinable(ranked, lines, methods)
     ids.sort(key=lambda id: ranked.costs.get(id, 0.0))
     joint = join_lines([lines[id] for id in ids])
-    quality = np.array([ranked.values[id] for id in ids]).T
-    costs = np.array([summary.values(id, (ranked.cost_metric,))[:, 0] for id in ids]).T
-    costs = np.where(np.isnan(costs), np.nanmean(costs, 0), costs)  # a failed question has none
-    mask = ~np.isnan(quality).any(1)
-    questions = [id for id, is_scored in zip(summary.questions, mask) if is_scored]
-    bound = oracle(quality[mask], costs[mask])
-    if max(bound.choices) == len(questions):
-        name = ranked.names[ids[int(np.argmax(bound.choices))]]
-        raise BadInput(f"{name} is best on every question, so there is nothing to choose.")
-    rows = _routing_rows(store, summary, ids, joint, questions, quality[mask], costs[mask])
+    rows, bound = _rows_and_bound(store, ranked, ids, joint)
     arms = unseen_arms(rows, seed)
     fit, price = learn(rows, seed)
     rule = RoutingRule(
@@ -196,7 +187,7 @@ def find_router(
         shares=tuple((np.bincount(arms, minlength=len(ids)) / len(rows)).tolist()),
         rule=rule,
         line=repr(joint.with_rule(rule.name)),
-        is_beaten=_is_beaten(rows, arms),
+        is_dominated=_is_dominated(rows, arms),
     )
 
 
@@ -226,24 +217,32 @@ def _joinable(ranked: Ranks, lines: dict[str, Any], methods: Sequence[str]) -> l
     return ids
 
 
-def _routing_rows(
-    store: Store,
-    summary: RunSummary,
-    ids: Sequence[str],
-    joint: JointLine,
-    questions: Sequence[str],
-    quality: np.ndarray,
-    costs: np.ndarray,
-) -> RoutingRows:
-    """Return the rows to learn from, with features of the saved states after the common steps."""
-    texts = {row.question.id: row.question for row in summary.rows}
+def _rows_and_bound(
+    store: Store, ranked: Ranks, ids: Sequence[str], joint: JointLine
+) -> tuple[RoutingRows, Oracle]:
+    """Return the rows to learn from, and their oracle.
+
+    The features are those of the saved states after the common steps. Raises BadInput if one method
+    is best on every question.
+    """
+    summary = ranked.summary
+    quality = np.array([ranked.values[id] for id in ids]).T
+    costs = np.array([summary.values(id, (ranked.cost_metric,))[:, 0] for id in ids]).T
+    costs = np.where(np.isnan(costs), np.nanmean(costs, 0), costs)  # a failed question has none
+    mask = ~np.isnan(quality).any(1)
+    bound = oracle(quality[mask], costs[mask])
+    if max(bound.choices) == mask.sum():
+        name = ranked.names[ids[int(np.argmax(bound.choices))]]
+        raise BadInput(f"{name} is best on every question, so there is nothing to choose.")
+    by_id = {row.question.id: row.question for row in summary.rows}
+    questions = [by_id[id] for id, is_scored in zip(summary.questions, mask) if is_scored]
     features = []
     for question in questions:
-        state = _prefix_state(store, summary.run.id, ids, joint, texts[question])
+        state = _prefix_state(store, summary.run.id, ids, joint, question)
         features.append(question_features(state))
-    keys = [" ".join(texts[question].text.casefold().split()) for question in questions]
+    keys = [" ".join(question.text.casefold().split()) for question in questions]
     groups = np.unique(keys, return_inverse=True)[1]
-    return RoutingRows(features, quality, costs, groups)
+    return RoutingRows(features, quality[mask], costs[mask], groups), bound
 
 
 def _prefix_state(
@@ -284,7 +283,7 @@ def _tests(
     return tests[0], tests[1]
 
 
-def _is_beaten(rows: RoutingRows, arms: np.ndarray) -> bool:
+def _is_dominated(rows: RoutingRows, arms: np.ndarray) -> bool:
     """Return whether a single method is as good as the chosen arms, at no higher cost.
 
     A method that is of equal quality to the best one counts as good, if the router is not better.

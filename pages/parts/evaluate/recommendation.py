@@ -43,7 +43,8 @@ def draw_recommendation(results: RunSummary) -> None:
                 )
             )
         return
-    with st.container(border=True, key="recommendation", gap="small"):
+    box = st.container(border=True, key="recommendation", gap="small")
+    with box:
         st.markdown(f"**{plain(advice.headline)}**")
         if advice.details:
             st.caption(plain(advice.details[0]))
@@ -55,7 +56,6 @@ def draw_recommendation(results: RunSummary) -> None:
                 key="ask_more",
                 help=tr("A new evaluation of these questions and further ones."),
             )
-        _draw_router(run)
     rows = dot_rows(results, advice)
     theme = st.context.theme.type or "light"
     st.plotly_chart(
@@ -65,6 +65,8 @@ def draw_recommendation(results: RunSummary) -> None:
         alt=plot_words(rows, advice.metric),
     )
     st.caption(plain(plot_legend(results, rows)))
+    with box:
+        _draw_router(run)  # last, as it takes a second at first
 
 
 def draw_reasons(run: Run) -> None:

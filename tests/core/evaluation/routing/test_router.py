@@ -100,7 +100,7 @@ def test_the_cheap_method_alone_is_as_good(run):
     near = "1" * 199 + "0"
     store, summary = run({"near": near, "far": "1" * 200}, {"near": 1.0, "far": 4.0})
     router = find_router(store, summary)
-    assert router.is_beaten and not router.pays
+    assert router.is_dominated and not router.pays
 
 
 def test_what_features_do_not_tell_does_not_pay(run):
