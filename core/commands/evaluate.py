@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -301,7 +301,7 @@ def report_run(
     as_json: bool,
     repairs: Sequence[LineRepairs] = (),
     *,
-    router: Mapping[str, Any] | None = None,
+    router: dict[str, Any] | None = None,
 ) -> None:
     """Write the files and print the figures of a run.
 
