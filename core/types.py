@@ -671,6 +671,7 @@ class State:
     question: Question
     seeds: tuple[int, ...] = ()
     hops: int | None = None  # predicted number of steps from a seed to the answer
+    arm: int | None = None  # arm of a branch that a learned rule chose
     subgraph: Subgraph | None = None
     paths: Ranking | None = None
     reports: tuple[WrittenReport, ...] | None = None

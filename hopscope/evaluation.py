@@ -20,6 +20,7 @@ from core.evaluation.reports.export import latex_table
 from core.evaluation.reports.html import report_html
 from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.summary import RunSummary, summary_dict
+from core.evaluation.routing.router import Router, find_router
 from core.evaluation.runs.store import Store, StoredRow
 from hopscope.session import engine
 
@@ -242,6 +243,29 @@ class Evaluation:
             Only numbers, texts, lists and dicts.
         """
         return summary_dict(self.summary)
+
+    def router(self, methods: Sequence[str] = ()) -> Router:
+        """Learn a rule that chooses a method for each question, and save it.
+
+        Parameters
+        ----------
+        methods : list of str
+            Ids of the methods to choose between. Default: all that fit in one branch.
+
+        Returns
+        -------
+        Router
+            Its `line` is a method. `sentences()` has its figures on unseen questions, and `pays`
+            says whether they are beyond chance (docs/routing.md).
+
+        Raises
+        ------
+        BadInput
+            If there is nothing to choose, or too little to learn from.
+        """
+        router = find_router(self._store, self.summary, methods)
+        router.rule.save()
+        return router
 
     @property
     def recommendation(self) -> str:

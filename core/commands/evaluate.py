@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from core.commands.terminal import (
     EXIT_FAILED,
@@ -47,6 +48,7 @@ from core.evaluation.reports.sensitivity import vary_parameter
 from core.evaluation.reports.steps import counted_questions, step_effects
 from core.evaluation.reports.steps_table import signed_interval
 from core.evaluation.reports.summary import RunSummary, summary_dict
+from core.evaluation.routing.router import router_data
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan, misfits, source_of
 from core.evaluation.runs.store import Store, evaluations_file
@@ -185,6 +187,12 @@ def add_command(subparsers) -> None:
         "of each finished run and retriever of your own, say where it lost questions, and "
         "which method did not lose them",
     )
+    add_switch(
+        evaluate,
+        "--router",
+        "learn a rule that chooses a method for each question, and say what it reaches on unseen "
+        "questions (docs/routing.md)",
+    )
     evaluate.add_argument(
         "--vary",
         metavar="OPERATOR.PARAMETER=V,V",
@@ -267,7 +275,8 @@ def run(options) -> int:
     finally:  # The figures so far are reported after Ctrl-C too.
         summary = RunSummary(store.run(job.number), store.rows(job.number))
         if summary.rows:
-            report_run(summary, files, extra_rows, options.json, repairs)
+            router = router_data(store, summary) if options.router else None
+            report_run(summary, files, extra_rows, options.json, repairs, router=router)
             _report_details(options, engine, store, summary)
         failures = list(gate_failures(summary, required))
         warn(failures)
@@ -291,6 +300,8 @@ def report_run(
     extra_rows: list[str],
     as_json: bool,
     repairs: Sequence[LineRepairs] = (),
+    *,
+    router: dict[str, Any] | None = None,
 ) -> None:
     """Write the files and print the figures of a run.
 
@@ -301,6 +312,7 @@ def report_run(
     extra_rows : names of metrics to print in addition to the usual ones.
     as_json : whether to print one JSON object instead of tables.
     repairs : for each method the one-step changes that were tried on its lost questions.
+    router : the result of `router_data`, None if no router was asked for.
     """
     _write(files, summary)
     if as_json:
@@ -311,11 +323,14 @@ def report_run(
             "steps": [dataclasses.asdict(one) for one in step_effects(summary)],
         }
         result_dict |= {"repairs": [method_row_dict(one) for one in repairs]} if repairs else {}
+        result_dict |= {"router": router} if router else {}
         print_json(data | result_dict)
     else:
         _print(summary, extra_rows)
         for repair in repairs:
             _print_repairs(repair)
+        if router:
+            print("\n".join(["", *router["sentences"], router["line"]]).rstrip())
 
 
 def _plan(options, engine):

@@ -32,6 +32,7 @@ from core.operators.retrieve.tree_paths import TreePaths
 from core.operators.retrieve.triples import DrawnTriples, NearestTriples
 from core.operators.retrieve.walks import NodesThenWalks
 from core.operators.rewrite import RewritePaths
+from core.operators.route import KeepResults, PredictArm
 from core.operators.texts.answer.excerpt import NearestSentence
 from core.operators.texts.answer.generate import AnswerFromTables
 from core.operators.texts.answer.graph_tables import SubgraphTables
@@ -76,6 +77,7 @@ OPERATORS = {
     for cls in (
         BuiltGraph,
         PredictHops,
+        PredictArm,
         EmbedQuery,
         Hypothesise,
         NamesInQuestion,
@@ -142,6 +144,7 @@ OPERATORS = {
         GraphRerank,
         AdaptiveRerank,
         RandomSelect,
+        KeepResults,
         RewritePaths,
         RankHits,
         SetAside,

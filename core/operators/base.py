@@ -507,6 +507,7 @@ INITIAL_FIELDS = ("question", "seeds")  # fields of a state before the first ope
 # By field of a state, the end of the error message for an operator that reads it too early.
 MISSING_FIELD_WORDS = {
     "hops": "a number of hops, and nothing before it predicts one",
+    "arm": "a chosen arm, and nothing before it predicts one",
     "subgraph": "a subgraph, and nothing before it extracts one",
     "paths": "paths, and nothing before it finds any",
     "reports": "community reports, and nothing before it fetches any",
@@ -567,6 +568,8 @@ def field_sizes(state: State, writes: Iterable[str]) -> dict[str, int]:
         sizes |= {"nodes": len(state.subgraph.nodes), "edges": len(state.subgraph.edges)}
     if "hops" in writes and state.hops is not None:
         sizes["hops"] = state.hops
+    if "arm" in writes and state.arm is not None:
+        sizes["arm"] = state.arm
     for name in ("paths", "reports", *HIT_FIELDS):
         items = getattr(state, name) if name in writes else None
         if items is not None:

@@ -1,4 +1,4 @@
-"""A branch: the operators that run depend on the predicted number of hops."""
+"""A branch: the operators that run depend on the predicted hops, or on a learned rule."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.operators.combinator import (
 from core.parameters import locate_errors
 from core.types import State
 
-BRANCH_FIELDS = ("hops",)  # fields of State that a branch can depend on
+BRANCH_FIELDS = ("hops", "arm")  # fields of State that a branch can depend on
 OTHERWISE_ARM = "otherwise"  # the arm for all other numbers
 OTHERWISE_KEY = "else"  # its key in a TOML row
 BRANCH_SYNTAX = "A branch is written Branch(on='hops', arms={1: ..., 2: ...}, otherwise=...)."
@@ -27,10 +27,10 @@ BRANCH_SYNTAX = "A branch is written Branch(on='hops', arms={1: ..., 2: ...}, ot
 
 @dataclass(frozen=True, repr=False)
 class Branch(Combinator):
-    """Operators chosen by the number of hops that the question needs.
+    """Operators chosen by a number: the hops that the question needs, or a learned rule's choice.
 
-    The state's field `on` holds the number, and `arms` the operators for each number. `otherwise`
-    runs if no arm has that number.
+    The state's field `on` holds the number (`PredictHops` writes `hops`, and `PredictArm` writes
+    `arm`), and `arms` the operators for each number. `otherwise` runs if no arm has that number.
 
     `reads` holds the fields that any arm reads before writing them, and `writes` the fields that
     every arm writes. The operators of the selected arm appear in the trace like all others. The
@@ -60,7 +60,7 @@ class Branch(Combinator):
                 f"A branch looks at {' or '.join(BRANCH_FIELDS)}, not at {self.on!r}."
             )
         keys = [key for key, _ in self.arms]
-        if not keys or not _are_hop_numbers(keys):
+        if not keys or not _are_arm_numbers(keys):
             raise BadParameter(
                 "A branch needs arms, each for a whole number of its own, and “else”."
             )
@@ -99,7 +99,7 @@ class Branch(Combinator):
         if not isinstance(arms, ast.Dict):
             raise BadParameter(BRANCH_SYNTAX)
         numbers = [key.value if isinstance(key, ast.Constant) else None for key in arms.keys]
-        if not _are_hop_numbers(numbers):
+        if not _are_arm_numbers(numbers):
             raise BadParameter(BRANCH_SYNTAX)
         rows = {str(number): row for number, row in zip(numbers, arms.values)}
         return {**rows, OTHERWISE_ARM: arguments[OTHERWISE_ARM]}, {"on": field_name.value}
@@ -157,10 +157,11 @@ class Branch(Combinator):
         return f"by {self.on}: {', '.join(arms)}, else {arm_words(self.otherwise)}"
 
     def plain_words(self) -> str:
-        return f"by the number of {self.on} {' or '.join(map(arm_plain_words, self.every_arm()))}"
+        reason = "number of hops" if self.on == "hops" else "learned rule"
+        return f"by the {reason} {' or '.join(map(arm_plain_words, self.every_arm()))}"
 
 
-def _are_hop_numbers(keys: list[Any]) -> bool:
+def _are_arm_numbers(keys: list[Any]) -> bool:
     """Return whether the keys of arms are different whole numbers from 0 on."""
     are_numbers = all(type(key) is int and key >= 0 for key in keys)
     return are_numbers and len(set(keys)) == len(keys)

@@ -221,3 +221,13 @@ def test_commas_inside_brackets_and_quotes_do_not_part():
     ]
     quoted = repr("""it's "so", A()""")  # Python escapes the quote that it writes around
     assert split_at_commas(f"A(x={quoted}), B()") == [f"A(x={quoted})", "B()"]
+
+
+def test_router_says_why_there_is_none(told):
+    code, out, _ = told("--no-llm", "--json", "--sample", "3", "--router")
+    router = json.loads(out)["router"]
+    assert code == EXIT_OK and (router["line"], router["pays"]) == ("", False)
+    sentence = router["sentences"][0]
+    assert "nothing to choose" in sentence or "50 different questions" in sentence
+    assert sentence in told("--no-llm", "--sample", "3", "--router")[1]
+    assert "router" not in json.loads(told("--no-llm", "--json", "--sample", "3")[1])

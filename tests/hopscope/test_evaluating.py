@@ -183,3 +183,10 @@ def test_advice_answers_whether_a_graph_is_needed(monkeypatch):
     with pytest.raises(hs.HopscopeError, match="no corpus “nowhere”"):
         hs.advise("nowhere")
     engine.close()
+
+
+def test_too_few_questions_give_no_router(films):
+    lines = ["EgoNetwork(hops=1) >> ShortestPaths()", "EgoNetwork(hops=0) >> ShortestPaths()"]
+    done = hs.evaluate(lines, ROWS, metrics=METRICS, graph=films, progress=False)
+    with pytest.raises(hs.HopscopeError, match="nothing to choose|50 different questions"):
+        done.router()

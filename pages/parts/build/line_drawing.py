@@ -101,6 +101,7 @@ ARM_WORDS = {
 MAX_SHOWN_PARAMETERS = 4  # most parameters that a block shows
 MAX_SHOWN_USES = 4  # most methods or kinds of graph that use an operator
 BRANCH_SENTENCE = tr("The question's number of hops decides which row of steps runs.")
+RULE_BRANCH_SENTENCE = tr("A learned rule decides which row of steps runs.")
 BRANCH_ABOUT = tr(
     "Steps that depend on the question: those of the row for its number of hops, or those for "
     "all other questions."
@@ -187,7 +188,7 @@ def block_title(brick: Brick) -> str:
 def block_sentence(brick: Brick) -> str:
     """Return a sentence on a block, with its parameters' values."""
     if brick.cls is Branch:
-        return BRANCH_SENTENCE
+        return BRANCH_SENTENCE if brick.given["on"] == "hops" else RULE_BRANCH_SENTENCE
     # A block with rows of its own, or without a usable operator, is described by the defaults.
     has_operator = brick.operator is not None and not brick.arms
     return operator_sentence(brick.operator if has_operator else brick.cls())
@@ -211,7 +212,7 @@ def _brick_data(
         "arms": [
             {
                 "name": name,
-                "label": _arm_words(name),
+                "label": _arm_words(brick, name),
                 "bricks": [_brick_data(draft, inner, faults, outcomes) for inner in row],
             }
             for name, row in brick.arms.items()
@@ -235,9 +236,13 @@ def block_words(brick: Brick) -> str:
     return words if is_number else rest
 
 
-def _arm_words(name: str) -> str:
-    """Return the title of a row of steps. In a branch, a number is that of the hops."""
-    return f"{name} {'hop' if name == '1' else 'hops'}" if name.isdecimal() else ARM_WORDS[name]
+def _arm_words(brick: Brick, name: str) -> str:
+    """Return the title of a row of steps. In a branch, a number is of hops or of a rule's arm."""
+    if not name.isdecimal():
+        return ARM_WORDS[name]
+    if brick.given.get("on") == "arm":
+        return tr("arm {number}", number=name)
+    return f"{name} {'hop' if name == '1' else 'hops'}"
 
 
 def changed_parameters(brick: Brick) -> list[list[str]]:
@@ -268,7 +273,7 @@ def _slot_words(draft: Draft, slot: Slot) -> str:
             return tr(
                 "in “{heading}”, {arm_words}",
                 heading=block_title(outer_brick),
-                arm_words=_arm_words(slot.arm),
+                arm_words=_arm_words(outer_brick, slot.arm),
             )
         return tr("as the first step")
     if slot.index == 0:

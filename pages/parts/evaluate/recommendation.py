@@ -6,15 +6,18 @@ The page Evaluate draws it above the figures.
 from __future__ import annotations
 
 from functools import lru_cache, partial
+from urllib.parse import urlencode
 
 import streamlit as st
 
+from core.errors import HopscopeError
 from core.evaluation.reports.dot_plot import cost_title, dot_plot, dot_rows, plot_legend, plot_words
 from core.evaluation.reports.recommendation import Recommendation, recommendation
 from core.evaluation.reports.summary import RunSummary
+from core.evaluation.routing.router import find_router
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.saved_runs import enlarge_plan
-from core.evaluation.runs.store import Run
+from core.evaluation.runs.store import RUN_DONE, Run
 from pages.parts.evaluate.run_progress import open_run, summary
 from pages.parts.shared.actions import button
 from pages.parts.shared.session import engine, store
@@ -40,7 +43,8 @@ def draw_recommendation(results: RunSummary) -> None:
                 )
             )
         return
-    with st.container(border=True, key="recommendation", gap="small"):
+    box = st.container(border=True, key="recommendation", gap="small")
+    with box:
         st.markdown(f"**{plain(advice.headline)}**")
         if advice.details:
             st.caption(plain(advice.details[0]))
@@ -61,6 +65,8 @@ def draw_recommendation(results: RunSummary) -> None:
         alt=plot_words(rows, advice.metric),
     )
     st.caption(plain(plot_legend(results, rows)))
+    with box:
+        _draw_router(run)  # last, as it takes a second at first
 
 
 def draw_reasons(run: Run) -> None:
@@ -90,3 +96,38 @@ def _ask_more_questions(run: Run, size: int) -> None:
     """Start a run with more questions, and show it."""
     job = evaluate(engine(), store(), enlarge_plan(store(), run, size, engine().graph))
     open_run(job.number)
+
+
+def _draw_router(run: Run) -> None:
+    """Draw the offer of a router, if it pays on unseen questions, with a link that opens it."""
+    if run.status != RUN_DONE:
+        return
+    router = _cached_router(run.id, run.created, run.done, run.failed)
+    if router is None:
+        return
+    line, sentences = router
+    st.caption(plain(" ".join(sentences)))
+    st.link_button(
+        tr("Open this line in Build"),
+        f"./build?{urlencode({'line': line})}",
+        icon=":material/alt_route:",
+        type="tertiary",
+    )
+
+
+@lru_cache(maxsize=32)
+def _cached_router(
+    number: int, created: float, done: int, failed: int
+) -> tuple[str, tuple[str, ...]] | None:
+    """Return the line and the sentences of a router that pays, None without one. Its rule is saved.
+
+    It is computed again after new rows.
+    """
+    try:
+        router = find_router(store(), summary(number))
+        if not router.pays:
+            return None
+        router.rule.save()
+    except HopscopeError:  # nothing is to be chosen, or the states are of another version
+        return None
+    return router.line, (router.verdict, router.figures_sentence)

@@ -126,7 +126,7 @@ def test_row_is_parsed_again(tmp_path):
     "old, new, why",
     [
         ("1 = [", "one = [", "an arm of a branch is named by a whole number or “else”, not “one”"),
-        ('"hops"', '"moods"', "A branch looks at hops, not at 'moods'"),
+        ('"hops"', '"moods"', "A branch looks at hops or arm, not at 'moods'"),
         ("else = [ { ", "else = [] , 3 = [ { ", "An arm of a branch has no operator"),
         (
             '{ refine = "Rank", keep = 1 }',

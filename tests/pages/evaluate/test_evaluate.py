@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from types import SimpleNamespace
+from urllib.parse import parse_qs
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -374,3 +375,25 @@ def test_a_run_that_a_limit_stopped_goes_on_under_one(home, run, monkeypatch):
     at.text_input[0].set_value("5").run()
     next(one for one in at.button if one.label == "Go on").click().run()
     assert given == [{"max_concurrent": 4, "cap": Cap(5.0)}] and not at.exception
+
+
+@pytest.mark.parametrize("pays", [True, False])
+def test_a_router_is_offered_where_it_pays(run, monkeypatch, pays):
+    saved = []
+    router = SimpleNamespace(
+        pays=pays,
+        rule=SimpleNamespace(save=lambda: saved.append(True)),
+        line="EgoNetwork() >> PredictArm(rule='r-0123456789ab')",
+        verdict="It pays: much.",
+        figures_sentence="Unseen: .5.",
+    )
+    monkeypatch.setattr(
+        "pages.parts.evaluate.recommendation.find_router", lambda store, summary: router
+    )
+    at = opened(run=run)
+    links = [one for one in at.get("link_button") if one.label == "Open this line in Build"]
+    assert not at.exception and len(links) == len(saved) == pays
+    assert ("It pays: much. Unseen: .5." in said(at).replace("\\", "")) == pays
+    if pays:
+        query = links[0].proto.url.partition("?")[2]
+        assert parse_qs(query) == {"line": [router.line]}

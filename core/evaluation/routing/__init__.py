@@ -1,0 +1,1 @@
+"""Routers: rules that choose a method for each question, learned from a finished evaluation."""
