@@ -20,6 +20,7 @@ Further commands have options of their own, which their `--help` explains, as do
 - `install` measures the size of a clean install of the wheel.
 - `neighbours` measures the search over millions of vectors.
 - `gold` compares extracted graphs with a hand-made gold standard.
+- `audit` plants faults in question sets and measures how many an audit finds.
 """
 
 from __future__ import annotations
@@ -71,6 +72,7 @@ APART = (
     "install",
     "neighbours",
     "gold",
+    "audit",
 )
 
 
