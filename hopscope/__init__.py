@@ -22,6 +22,7 @@ from core import __version__
 if TYPE_CHECKING:
     from core.errors import HopscopeError
     from hopscope.adapters import from_langchain, from_llama_index, to_langchain, to_llama_index
+    from hopscope.auditing import audit
     from hopscope.bringing import build, corpus, graph, open
     from hopscope.comparing import Comparison, Lane, compare, methods
     from hopscope.evaluating import Evaluation, Experiment, advise, evaluate
@@ -41,6 +42,7 @@ __all__ = [
     "State",
     "__version__",
     "advise",
+    "audit",
     "build",
     "compare",
     "corpus",
@@ -54,7 +56,7 @@ __all__ = [
     "to_langchain",
     "to_llama_index",
 ]
-MODULES = ("bringing", "comparing", "evaluating", "adapters", "extending")
+MODULES = ("bringing", "comparing", "evaluating", "auditing", "adapters", "extending")
 
 
 def __getattr__(name: str) -> Any:
