@@ -133,7 +133,10 @@ def audit_questions(
     senses: Mapping[str, Any] = {}
     watch.report("Searching the answers in the source", 0.1)
     if source.corpus is not None:
-        found += _document_findings(questions, source, build, notes, watch)
+        graph = build if build is not None else source.graph
+        keys_in_texts = TextKeys(source.corpus, graph, questions, watch)
+        found += keys_in_texts.findings()
+        notes += keys_in_texts.notes()
     elif source.graph is not None and source.graph.live is None:
         keys = GraphKeys(source.graph, questions, watch)
         found += keys.findings()
@@ -152,19 +155,6 @@ def audit_questions(
         notes.append("No language model was asked without context.")
     findings = _sorted(found, questions)
     return Audit(tuple(questions), findings, tuple(notes), summary, n_left=len(questions))
-
-
-def _document_findings(
-    questions: Sequence[Question], source: AnswerSource, build: Any, notes: list[str], watch: Watch
-) -> list[Finding]:
-    """Return the findings of documents; adds notes on what was not searched."""
-    keys = TextKeys(source.corpus, build if build is not None else source.graph, questions, watch)
-    found = [*keys.findings(), *keys.lost_answers()]
-    if keys.n_unsearched:
-        notes.append(f"{keys.n_unsearched:,} answers were not searched in all documents.")
-    if keys.n_long:
-        notes.append(f"{keys.n_long:,} long answers were not searched word by word.")
-    return found
 
 
 def _without_key(questions: Sequence[Question]) -> list[Finding]:

@@ -31,7 +31,7 @@ MIN_SAME_SENSE_COSINE = 0.8  # of copies that differ in words
 MIN_SHARED_WORDS = 0.6  # share of the words that copies share, if there are no vectors
 MAX_OTHER_WORDS = 6  # words in which copies differ
 MAX_GROUP_QUESTIONS = 40  # of one entity that are compared pair by pair
-MIN_TYPO_LETTERS = 4
+MIN_TYPO_LETTERS = 5
 MAX_QUOTED_LETTERS = 200
 COPY, VARIANT = "copy", "variant"  # kinds of findings on two questions
 NEGATIONS = frozenset(
@@ -155,19 +155,20 @@ class CopySearch:
 
         Function words, and words that a typing error explains, are left out.
         """
-        only_a = sorted((self._words[first] - self._words[second]).keys() - _function_words())
-        only_b = sorted((self._words[second] - self._words[first]).keys() - _function_words())
+        only_a = sorted(self._words[first] - self._words[second])
+        only_b = sorted(self._words[second] - self._words[first])
         for word in list(only_a):
-            for other in only_b:
-                if self._is_typo(word, other):
-                    only_a.remove(word)
-                    only_b.remove(other)
-                    break
-        return only_a, only_b
+            other = next((other for other in only_b if self._is_typo(word, other)), None)
+            if other is not None:
+                only_a.remove(word)
+                only_b.remove(other)
+        names = _function_words()
+        return [w for w in only_a if w not in names], [w for w in only_b if w not in names]
 
     def _is_typo(self, word: str, other: str) -> bool:
         """Return whether two words differ by a typing error, as one of them is in no other text."""
-        if min(len(word), len(other)) < MIN_TYPO_LETTERS or word.isdigit() or other.isdigit():
+        is_short = min(len(word), len(other)) < MIN_TYPO_LETTERS
+        if is_short or not (word + other).isalpha():
             return False
         if min(self._frequency[word], self._frequency[other]) > 1:
             return False

@@ -201,12 +201,13 @@ def content_digest(question: Question) -> str:
     """Return a digest of the content of a question, without its id.
 
     >>> from core.evaluation.audit.decisions import content_digest
-    >>> a, b = Question("who", "1", answers=("Ann",)), Question("who", "2", answers=("Ann",))
-    >>> content_digest(a) == content_digest(b), len(content_digest(a))
+    >>> from core.types import Question
+    >>> digests = [content_digest(Question("who", id, answers=("Ann",))) for id in ("1", "2")]
+    >>> digests[0] == digests[1], len(digests[0])
     (True, 16)
     """
-    content = [question.text, question.entities, question.answers, question.gold]
-    content += [question.options, question.aliases]
+    names = (question.entities, question.answers, question.gold, question.options)
+    content = [question.text, *names, question.aliases]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
 

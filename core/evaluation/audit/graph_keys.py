@@ -121,7 +121,7 @@ class GraphKeys:
         """Return the chains that agree with a key, by their agreement."""
         matches = self._searched.get(one.question.id, {})
         agreeing = {chain: m.f1 for chain, m in matches.items() if m.f1 >= MIN_CHAIN_F1}
-        return Counter(agreeing)  # type: ignore[arg-type]
+        return Counter(agreeing)
 
     @cached_property
     def _explained_share(self) -> float:

@@ -135,7 +135,7 @@ def chain_text(graph: KnowledgeGraph, chain: Chain) -> str:
 
     >>> from core.evaluation.audit.relation_chains import chain_text
     >>> chain_text(toy, ((0, True), (1, False)))
-    'r1 -> r2_reverse'
+    'r0 -> r1_reverse'
     """
     parts = []
     for relation, forward in chain:

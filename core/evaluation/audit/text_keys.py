@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from core.corpus import Corpus
 from core.corpus.quotations import split_passage_name
@@ -17,7 +18,8 @@ from core.types import Question
 from core.watch import NO_WATCH, Watch
 
 MAX_LITERAL_WORDS = 8  # longer answers are sentences, which documents say in other words
-MAX_SEARCHED_ANSWERS = 500  # answers outside their evidence; each is searched in all texts
+MAX_SEARCHED_ANSWERS = 1_000  # answers that are searched in all texts
+MAX_SHOWN_LETTERS = 80
 
 
 @dataclass(eq=False)
@@ -33,7 +35,7 @@ class TextKeys:
     """
 
     corpus: Corpus
-    graph: object
+    graph: Any
     questions: Sequence[Question]
     watch: Watch = field(default=NO_WATCH, repr=False)
     n_searched: int = field(default=0, init=False)
@@ -50,84 +52,73 @@ class TextKeys:
         return frozenset(words)
 
     def findings(self) -> Iterator[Finding]:
-        """Yield missing passages and answers, and keys that their evidence does not hold."""
+        """Yield missing passages and answers, keys outside their evidence, and lost answers."""
         for question in self.questions:
             self.watch.check()
-            yield from self._missing_passages(question)
-            if not question.abstract:
-                yield from self._answer_findings(question)
+            for name in question.gold:
+                if not self.corpus.has_passage(name):
+                    text = f"No document holds the evidence “{name[:MAX_SHOWN_LETTERS]}”."
+                    yield Finding(question.id, "missing_passage", text, (name,))
+            evidence = self._evidence(question)
+            for answer in () if question.abstract else answers_of(question):
+                self.n_long += len(answer_words(answer.name)) > MAX_LITERAL_WORDS
+                if is_literal(answer) and (found := self._check(answer, evidence)):
+                    yield Finding(question.id, *found, (answer.name,))
 
-    def _missing_passages(self, question: Question) -> Iterator[Finding]:
-        missing = tuple(one for one in question.gold if not self.corpus.has_passage(one))
-        for name in missing:
-            document, quote = split_passage_name(name)
-            text = f"No document “{document}” is there."
-            if quote and document in self.corpus:
-                text = f"The document “{document}” does not hold the words “{quote[:80]}”."
-            yield Finding(question.id, "missing_passage", text, (name,))
+    def _check(self, answer: Target, evidence: str) -> tuple[str, str] | None:
+        """Return the kind and the reason of a finding on an answer. None without one."""
+        is_held = holds_answer(evidence, answer.names)
+        self.n_searched += 1
+        is_over = self.n_searched > MAX_SEARCHED_ANSWERS
+        if not is_held and not self._is_in_documents(answer, by_words=is_over):
+            return "missing_answer", f"No document holds “{answer.name}”."
+        if not is_held and evidence:
+            return "contradicted", f"The evidence does not hold “{answer.name}”."
+        if is_over:
+            self.n_unsearched += not is_held
+            return None
+        for noun, is_there in self._stages:
+            if not any(is_there(self.graph, name) for name in answer.names):
+                if self._is_in_documents(answer):
+                    return "lost_answer", f"Documents hold “{answer.name}”, but no {noun} does."
+        return None
 
-    def _answer_findings(self, question: Question) -> Iterator[Finding]:
-        """Yield what is wrong with the answers of a question, one finding for each."""
-        evidence = self._evidence(question)
-        for answer in answers_of(question):
-            self.n_long += len(answer_words(answer.name)) > MAX_LITERAL_WORDS
-            if not is_literal(answer) or (evidence and holds_answer(evidence, answer.names)):
-                continue
-            if self.n_searched >= MAX_SEARCHED_ANSWERS:
-                self.n_unsearched += 1
-                continue
-            self.n_searched += 1
-            if not self._is_in_documents(answer):
-                text = f"No document holds “{answer.name}”."
-                yield Finding(question.id, "missing_answer", text, (answer.name,))
-            elif evidence:
-                text = f"The evidence does not hold “{answer.name}”; other documents do."
-                yield Finding(question.id, "contradicted", text, (answer.name,))
-
-    def lost_answers(self) -> Iterator[Finding]:
-        """Yield answers of the documents that are in no chunk, or in no name of the graph."""
-        graph = self.graph
-        columns = getattr(graph, "columns", None)
-        stages = []
+    @cached_property
+    def _stages(self) -> list[tuple[str, Callable[[Any, str], bool]]]:
+        """The stages after the documents that the graph has, each with its search for a name."""
+        stages: list[tuple[str, Callable[[Any, str], bool]]] = []
+        columns = self.graph.columns if self.graph is not None else None
         if columns is not None and columns.chunks is not None:
             stages.append(("chunk", is_in_chunks))
-        if getattr(graph, "n_nodes", 0) and not _is_of_passages(columns):
+        # Nodes with levels are summaries, not entities.
+        is_summary = columns is not None and columns.nodes is not None
+        is_summary = is_summary and columns.nodes.has_column("level")
+        if columns is not None and self.graph.n_nodes and not is_summary:
             stages.append(("entity or relation", is_in_nodes))
-        for question in self.questions:
-            for answer in answers_of(question) if stages and not question.abstract else ():
-                self.watch.check()
-                if not is_literal(answer) or not self._count_search():
-                    continue
-                for noun, is_there in stages:
-                    if not any(is_there(graph, name) for name in answer.names):
-                        if self._is_in_documents(answer):
-                            text = f"The documents hold “{answer.name}”, but no {noun} does."
-                            yield Finding(question.id, "lost_answer", text, (answer.name,))
-                        break
+        return stages
 
-    def _count_search(self) -> bool:
-        """Count a search; False if the bound is reached."""
-        self.n_searched += 1
-        return self.n_searched <= 2 * MAX_SEARCHED_ANSWERS
+    def notes(self) -> list[str]:
+        """Return sentences on answers that were not searched."""
+        counts = {
+            "answers outside their evidence were not searched elsewhere": self.n_unsearched,
+            "long answers were not searched word by word": self.n_long,
+        }
+        return [f"{count:,} {text}." for text, count in counts.items() if count]
 
-    def _is_in_documents(self, answer: Target) -> bool:
-        for name in answer.names:
-            if self._words.issuperset(answer_words(name)) and has_name(
-                self.corpus.table, ("title", "text"), name
-            ):
-                return True
-        return False
+    def _is_in_documents(self, answer: Target, by_words: bool = False) -> bool:
+        """Return whether a document holds an answer; `by_words` if all have its words."""
+        table = self.corpus.table
+        return any(
+            self._words.issuperset(answer_words(name))
+            and (by_words or has_name(table, ("title", "text"), name))
+            for name in answer.names
+        )
 
     def _evidence(self, question: Question) -> str:
         """Return the titles and texts of the evidence that the documents have."""
         documents = dict.fromkeys(split_passage_name(one)[0] for one in question.gold)
         there = [self.corpus.document(one) for one in documents if one in self.corpus]
         return "\n".join(f"{document.title}\n{document.text}" for document in there)
-
-
-def _is_of_passages(columns) -> bool:
-    """Return whether the nodes of a graph are passages or summaries and no entities."""
-    return columns is not None and columns.nodes is not None and columns.nodes.has_column("level")
 
 
 def is_literal(answer: Target) -> bool:
