@@ -28,8 +28,8 @@ def audit(
     questions : str, path or table
         Name of a question set, a file, or rows as `evaluate` accepts them.
     source : str
-        Name of the graph or corpus that a file or rows are about. Default: the set's own, `metaqa`
-        for rows.
+        Name of the graph or corpus that a file or rows are about. Default: the set's own, for
+        rows that of MetaQA.
     evaluation : int
         Number of a finished evaluation. Default: the newest one of the set.
     vectors : bool

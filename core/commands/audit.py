@@ -105,8 +105,6 @@ def _decide(opened: OpenedAudit, options) -> None:
         if id not in questions:
             raise BadInput(f"The set has no question “{id}”.")
         names = tuple(filter(None, map(str.strip, answers.split("|"))))
-        if action == CORRECT and not names:
-            raise BadInput(f"A correction is {CORRECTION_HELP}.")
         opened.decisions.decide(questions[id], action, names or None)
     if requests or removed:
         opened.decisions.save(opened.file)

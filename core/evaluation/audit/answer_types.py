@@ -19,9 +19,12 @@ MAX_TYPED_WORDS = 8  # longer answers are sentences, whose type is not read
 # in a language without a list of number words.
 MIN_LIKE_KEYS = 4
 MIN_TYPE_SHARE = 0.9
-YES_OR_NO, TIME, NUMBER, PERSON, CHOICE, OTHER = (
-    "yes or no", "time", "number", "person", "choice", "other"
-)  # fmt: skip
+YES_OR_NO = "yes or no"
+TIME = "time"
+NUMBER = "number"
+PERSON = "person"
+CHOICE = "choice"
+OTHER = "other"
 AUXILIARIES = frozenset(
     "is are was were am do does did has have had can could will would should".split()
 )
@@ -43,7 +46,7 @@ CHOICE_PATTERN = re.compile(
 
 @dataclass(frozen=True)
 class AskedType:
-    """What a question asks for, and the code of the language of its question word."""
+    """Type that a question asks for, and the code of the language of its question word."""
 
     kind: str = ""
     language: str = ""
@@ -74,7 +77,7 @@ def asked_type(text: str) -> AskedType:
 
 
 def answer_type(answer: str) -> str:
-    """Return the type of an answer: yes or no, number if it has one or a date, else empty.
+    """Return the type of an answer: yes or no, a number or date, else empty.
 
     >>> from core.evaluation.audit.answer_types import answer_type
     >>> [answer_type(text) for text in ("No.", "3,677 seated", "twelve", "Ann Lee")]

@@ -33,7 +33,9 @@ MAX_OTHER_WORDS = 6  # words in which copies differ
 MAX_GROUP_QUESTIONS = 40  # of one entity that are compared pair by pair
 MIN_TYPO_LETTERS = 5
 MAX_QUOTED_LETTERS = 200
-COPY, VARIANT = "copy", "variant"  # kinds of findings on two questions
+# Kinds of findings on two questions.
+COPY = "copy"
+VARIANT = "variant"
 NEGATIONS = frozenset(
     "not no never without nor kein keine nicht nie ohne ne pas jamais sans non mai senza".split()
 )

@@ -22,7 +22,9 @@ from core.io.plain_data import from_plain, to_plain
 from core.sharing import check_may_change, record_owner
 from core.types import Question
 
-KEEP, CORRECT, LEAVE_OUT = "keep", "correct", "leave out"
+KEEP = "keep"
+CORRECT = "correct"
+LEAVE_OUT = "leave out"
 ACTIONS = (KEEP, CORRECT, LEAVE_OUT)
 DECISIONS_SUFFIX = ".audit.json"
 DECISIONS_FORMAT = "hopscope-audit-1"
@@ -142,14 +144,16 @@ class Decisions:
         if action not in ACTIONS:
             raise BadInput(f"A decision is one of {', '.join(ACTIONS)}, not “{action}”.")
         decision = Decision(
-            question.id,
-            content_digest(question),
-            action,
-            None if answers is None else tuple(answers),
-            None if gold is None else tuple(gold),
-            question.text,
+            question=question.id,
+            digest=content_digest(question),
+            action=action,
+            answers=None if answers is None else tuple(answers),
+            gold=None if gold is None else tuple(gold),
+            text=question.text,
         )
         if action == CORRECT:
+            if not decision.answers and not decision.gold:
+                raise BadInput("Name the correct answers.")
             result = content_digest(_correct(question, decision))
             if result == decision.digest:
                 raise BadInput("The correction is the same as the key that is there.")

@@ -167,12 +167,12 @@ def method_order(summary: RunSummary, suspect: Collection[str]) -> list[MethodOr
     means_without = rest.means if rest.values and rest.n else {}
     return [
         MethodOrder(
-            method,
-            titles[method],
-            means[method],
-            _place(method, means),
-            means_without[method],
-            _place(method, means_without),
+            method=method,
+            title=titles[method],
+            mean=means[method],
+            rank=_place(method, means),
+            mean_without=means_without[method],
+            rank_without=_place(method, means_without),
         )
         for method in sorted(means, key=lambda method: -means[method])
         if method in means_without

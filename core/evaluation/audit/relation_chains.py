@@ -1,7 +1,7 @@
 """Relation chains that lead from a question's entity to its answers in a graph.
 
-A chain is a sequence of relations with directions, such as `starred_actors` backward and then
-`directed_by` forward. Its answers are the nodes at the end of the walks that never return to the
+A chain is a sequence of relations with directions, such as “starred actors” backward and then
+“directed by” forward. Its answers are the nodes at the end of the walks that never return to the
 entity.
 """
 

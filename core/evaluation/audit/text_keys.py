@@ -87,13 +87,14 @@ class TextKeys:
     def _stages(self) -> list[tuple[str, Callable[[Any, str], bool]]]:
         """The stages after the documents that the graph has, each with its search for a name."""
         stages: list[tuple[str, Callable[[Any, str], bool]]] = []
-        columns = self.graph.columns if self.graph is not None else None
-        if columns is not None and columns.chunks is not None:
+        if self.graph is None:
+            return stages
+        columns = self.graph.columns
+        if columns.chunks is not None:
             stages.append(("chunk", is_in_chunks))
         # Nodes with levels are summaries, not entities.
-        is_summary = columns is not None and columns.nodes is not None
-        is_summary = is_summary and columns.nodes.has_column("level")
-        if columns is not None and self.graph.n_nodes and not is_summary:
+        is_summary = columns.nodes is not None and columns.nodes.has_column("level")
+        if self.graph.n_nodes and not is_summary:
             stages.append(("entity or relation", is_in_nodes))
         return stages
 

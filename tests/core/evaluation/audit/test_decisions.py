@@ -61,6 +61,8 @@ def test_wrong_decisions_are_refused():
         decisions.decide(A, "burn")
     with pytest.raises(BadInput):
         decisions.decide(A, CORRECT, answers=("Bob",))
+    with pytest.raises(BadInput):
+        decisions.decide(A, CORRECT, answers=())
     assert decisions.by_question == {}
     decisions.decide(A, KEEP)
     decisions.forget("a")
