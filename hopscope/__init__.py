@@ -22,6 +22,7 @@ from core import __version__
 if TYPE_CHECKING:
     from core.errors import HopscopeError
     from hopscope.adapters import from_langchain, from_llama_index, to_langchain, to_llama_index
+    from hopscope.auditing import audit
     from hopscope.bringing import build, corpus, graph, open
     from hopscope.comparing import compare
     from hopscope.comparison import Comparison
@@ -46,6 +47,7 @@ __all__ = [
     "State",
     "__version__",
     "advise",
+    "audit",
     "build",
     "compare",
     "corpus",
@@ -67,6 +69,7 @@ MODULES = (  # the modules of the names above, quick imports first
     "method_values",
     "comparing",
     "evaluating",
+    "auditing",
     "experiment",
     "adapters",
 )

@@ -106,7 +106,7 @@ def evaluate(
     if _are_methods(questions):
         methods, questions = cast(Any, questions), methods
     names = metric_names(metrics)
-    source, sets = _open_questions(questions, graph, corpus)
+    source, sets = open_questions(questions, graph, corpus)
     size = sample if isinstance(sets, str) else None
     settings: dict[str, Any] = {"graph": graph, "seed": seed, "model": llm, "judge": judge}
     run_source = find_source(graph) if graph else source
@@ -135,7 +135,7 @@ def _are_methods(value: Any) -> bool:
     return is_method(value[0] if isinstance(value, list | tuple) and value else value)
 
 
-def _open_questions(
+def open_questions(
     questions: str | Path | TableLike, graph: str, corpus: str
 ) -> tuple[AnswerSource, str | OpenedSet]:
     """Return the source of some questions, and the names of sets or the opened rows.

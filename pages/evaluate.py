@@ -10,6 +10,7 @@ from core.evaluation.runs.store import EVALUATION_OWNER_KIND
 from pages.parts.evaluate.figures import draw_figures, run_facts
 from pages.parts.evaluate.form import draw_new_run
 from pages.parts.evaluate.method_search import SEARCH_PARAMETER, draw_search
+from pages.parts.evaluate.question_audit import draw_question_audit
 from pages.parts.evaluate.questions import draw_question
 from pages.parts.evaluate.run_progress import draw_progress, draw_run_actions, draw_runs, leave_run
 from pages.parts.shared.actions import button
@@ -44,8 +45,9 @@ def draw_start() -> None:
     names = [
         tr(":material/bar_chart: Compare methods"),
         tr(":material/travel_explore: Find me a method"),
+        tr(":material/fact_check: The set"),
     ]
-    run_tab, search_tab = st.tabs(
+    run_tab, search_tab, set_tab = st.tabs(
         names, default=names[1] if st.query_params.get(SEARCH_PARAMETER) else None
     )
     with run_tab:
@@ -53,6 +55,8 @@ def draw_start() -> None:
         draw_runs()
     with search_tab:
         draw_search()
+    with set_tab:
+        draw_question_audit()
 
 
 def draw_run(number: int) -> None:

@@ -27,6 +27,10 @@ COMMAND_GROUPS = {
             "run methods over a question set and compare them",
             "--set metaqa-2hop --methods pagerank-paths,pagerank-paths-ranked --sample 200",
         ),
+        "audit": (
+            "find wrong keys, missing gold and copies in a set",
+            "metaqa-2hop-dev --sample 300",
+        ),
         "search": (
             "find a method within a budget of seconds or tokens",
             "--set metaqa-2hop-dev --budget-seconds 0.5",

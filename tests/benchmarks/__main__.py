@@ -21,6 +21,7 @@ Further commands have options of their own, which their `--help` explains, as do
 - `neighbours` measures the search over millions of vectors.
 - `graph_quality` correlates the quality of graphs with what methods find in them.
 - `gold` compares extracted graphs with a hand-made gold standard.
+- `audit` plants faults in question sets and measures how many an audit finds.
 """
 
 from __future__ import annotations
@@ -73,6 +74,7 @@ APART = (
     "neighbours",
     "graph_quality",
     "gold",
+    "audit",
 )
 
 

@@ -268,9 +268,7 @@ def make_plan(
         [sets]
         if not isinstance(sets, str)
         else [
-            _open_run(text, open_graph)
-            or _open_corpus_set(text, open_graph)
-            or _open_set(text, graph, open_graph, columns, only)
+            open_set(text, open_graph, graph, columns=columns, only=only)
             for text in filter(None, map(str.strip, sets.split(",")))
         ]
     )
@@ -291,6 +289,25 @@ def make_plan(
         seed=seed,
         notes=tuple(filter(None, notes)),
         **options,
+    )
+
+
+def open_set(
+    name: str,
+    open_graph: Callable[[str], Any],
+    graph: str = "",
+    *,
+    columns: str = "",
+    only: str = "",
+) -> OpenedSet:
+    """Open one question set: of a finished run, a corpus or a graph, or a file.
+
+    The parameters are those of `make_plan`. Raises BadInput, StoreError.
+    """
+    return (
+        _open_run(name, open_graph)
+        or _open_corpus_set(name, open_graph)
+        or _open_set(name, graph, open_graph, columns, only)
     )
 
 

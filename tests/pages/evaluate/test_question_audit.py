@@ -1,0 +1,54 @@
+"""The tab The set: an audit is started, a question is corrected, and the decision is saved."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.datasets.own_sets import save_set
+from core.evaluation.audit.decisions import Decisions, decisions_file
+from core.graph.building.build import build
+from core.io.home import ROOT
+from pages.parts.evaluate.question_audit import audit_job_key
+from pages.parts.shared.session import engine
+
+FILMS = {"Alpha": "Ann", "Beta": "Bob", "Gamma": "Cy", "Delta": "Dee", "Eta": "Eve"}
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home with a graph and a set of which one key is wrong."""
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    build([(f, "directed_by", n) for f, n in FILMS.items()], tmp_path / "graphs" / "mine", "mine")
+    rows = "".join(f"{f},who directed {f},{n},{f}\n" for f, n in (FILMS | {"Beta": "Ann"}).items())
+    file = tmp_path / "q.csv"
+    file.write_text(f"id,question,answers,entities\n{rows}", "utf-8")
+    save_set(file, "my-set", "My set", "mine", ())
+    return tmp_path
+
+
+def opened() -> AppTest:
+    at = AppTest.from_file(str(ROOT / "main.py"), default_timeout=120)
+    at.switch_page("pages/evaluate.py")
+    at.query_params["graph"] = "mine"
+    return at.run()
+
+
+def test_a_set_is_audited_and_a_wrong_key_corrected(home):
+    at = opened()
+    assert not at.exception
+    at.button(key="audit-go").click().run()
+    assert engine().evaluations.get(audit_job_key("my-set")).wait(60)
+    at.run()
+    assert not at.exception
+    key = "contradicted-0-Beta"
+    assert at.text_area(key=f"audit-answers-{key}").value == "Bob"
+    at.button(key=f"audit-correct-{key}").click().run()
+    (decision,) = Decisions.open(decisions_file("my-set")).by_question.values()
+    assert (decision.question, decision.action, decision.answers) == ("Beta", "correct", ("Bob",))
+    assert not [one for one in at.text_area if key in str(one.key)]
+    at.button(key="audit-undo-Beta").click().run()
+    assert Decisions.open(decisions_file("my-set")).by_question == {}
+    at.button(key=f"audit-leave out-{key}").click().run()
+    (decision,) = Decisions.open(decisions_file("my-set")).by_question.values()
+    assert decision.action == "leave out" and not at.exception
