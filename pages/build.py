@@ -24,7 +24,6 @@ from pages.parts.build.bench import Bench
 from pages.parts.build.trial_view import draw_compare_link, draw_question_row, draw_trial
 from pages.parts.build.trials import can_start_now, run_if_changed, runs_without_click
 from pages.parts.methods.chooser import chooser
-from pages.parts.methods.groups import is_heading, method_options
 from pages.parts.shared.actions import button, result_of, shown_errors
 from pages.parts.shared.people import admit, owner_text, visitor_refusal
 from pages.parts.shared.sentences import caption
@@ -32,8 +31,6 @@ from pages.parts.shared.session import engine, methods, was_address_entered
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
-
-EMPTY_METHOD = ""  # the entry for an empty line in the list of methods
 
 
 def draw_page() -> None:
@@ -50,15 +47,14 @@ def draw_page() -> None:
         is_run_clicked = draw_question_row(bench)
     with head_area, st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.header(tr("Build"), anchor=False, width="content")
-        draw_start_choice(methods_by_id, bench)
         line = bench.line
-        if button(
-            tr("Gallery"),
-            icon="grid_view",
-            key="build_gallery_open",
-            help=tr("All methods with their steps."),
-        ):
-            draw_gallery(methods_by_id, bench)
+        label = tr("Start from a method")
+        if line is not None:
+            name = method_of_line(line, methods_by_id).label
+            label = tr("{name} · start from another method", name=name)
+        with st.container(width="stretch"):
+            if button(plain(label), icon="grid_view", key="build_gallery_open"):
+                draw_gallery(methods_by_id, bench)
         draw_compare_link(line, methods_by_id)
         with st.popover(tr("Save"), icon=":material/save:", key="keep-open"):
             draw_save_form(line, methods_by_id)
@@ -76,39 +72,16 @@ def draw_page() -> None:
             st.rerun()
 
 
-def draw_start_choice(methods_by_id: dict[str, Method], bench: Bench) -> None:
-    """Draw the choice of a method to start from. Its line replaces the present one."""
-    names = {EMPTY_METHOD: tr("no steps")} | method_options(methods_by_id)
-
-    def load() -> None:
-        method_id = session.build_start
-        if method_id is not None and not is_heading(method_id):
-            bench.load(methods_by_id[method_id].line if method_id else Line())
-        session.build_start = None  # The box shows its placeholder again.
-
-    placeholder = tr("Start from a method, or with no steps")
-    if bench.line is not None:
-        label = method_of_line(bench.line, methods_by_id).label
-        placeholder = tr("{label} · start from another method", label=label)
-    st.selectbox(
-        tr("Start from"),
-        list(names),
-        index=None,
-        key=Session.build_start.name,
-        format_func=names.__getitem__,
-        on_change=load,
-        placeholder=placeholder,
-        label_visibility="collapsed",
-    )
-
-
-@st.dialog(tr("Start from a published method"), width="large")
+@st.dialog(tr("Start from a method"), width="large")
 def draw_gallery(methods_by_id: dict[str, Method], bench: Bench) -> None:
-    """Draw the methods with small pictures of their lines, to choose one.
+    """Draw all methods, to choose one or no steps.
 
     The line of the chosen method replaces the present one; Undo restores that.
     """
     current = method_of_line(bench.line, methods_by_id).id if bench.line is not None else ""
+    empty = partial(bench.load, Line())
+    if bench.draft.bricks and button(tr("Start with no steps"), empty, key="build_empty"):
+        st.rerun()
     method_id = chooser(
         methods_by_id, engine().models, current, key="build_gallery", answering=session.try_model
     )
@@ -142,7 +115,7 @@ def draw_save_form(line: Line | None, methods_by_id: dict[str, Method]) -> None:
         caption("A method can be saved once it can be run.")
     own_methods = [method for method in methods_by_id.values() if method.group == OWN_GROUP]
     if not own_methods:
-        caption("Nothing saved yet. Saved methods appear here, under “Start from”, and on Compare.")
+        caption("Nothing saved yet. Saved methods appear here and wherever a method is chosen.")
     for method in own_methods:
         with st.container(horizontal=True, vertical_alignment="center", key=f"own-{method.id}"):
             owner = owner_text(METHOD_OWNED_KIND, method.id)

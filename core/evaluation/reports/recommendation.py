@@ -29,6 +29,7 @@ from core.evaluation.reports.ranks import (
     ranking_metric,
 )
 from core.evaluation.reports.summary import RunSummary
+from core.methods.catalogue import RUN_PREFIX
 
 # Words for a metric's share, by the metric's name with or without its cut-off.
 SHARE_MEANINGS = {
@@ -287,7 +288,9 @@ def _further_questions(ranked: Ranks) -> int:
     """Return the value of `Recommendation.more`."""
     spec = ranked.summary.run.spec
     is_reachable = ranked.n < ranked.needed_questions <= MAX_REQUESTED_QUESTIONS
-    if "," in spec["set"] or not is_reachable:
+    finished_runs = {each["id"] for each in spec["instances"] if each["id"].startswith(RUN_PREFIX)}
+    # A finished run has the answers to its own questions alone.
+    if "," in spec["set"] or not is_reachable or finished_runs - {spec["set"]}:
         return 0
     return max(0, min(_round_up(ranked.needed_questions), spec["of"]) - spec["sample"])
 

@@ -138,7 +138,8 @@ def load_plan(store: Store, run: Run) -> Plan:
 def enlarge_plan(store: Store, run: Run, count: int, open_graph: Callable[[str], Any]) -> Plan:
     """Return the plan of a run, enlarged by further questions of its set.
 
-    The sample of the enlarged plan begins with the questions of the run.
+    The sample of the enlarged plan begins with the questions of the run. Further ones are abstract
+    if all of the run are.
 
     Parameters
     ----------
@@ -153,23 +154,29 @@ def enlarge_plan(store: Store, run: Run, count: int, open_graph: Callable[[str],
 
     Raises
     ------
-    BadInput, StoreError : the set or a method no longer exists, or the store is damaged.
+    BadInput, StoreError : the set or a method no longer exists, the set has other questions than
+        it had, or the store is damaged.
     """
     saved_plan = load_plan(store, run)
-    first = saved_plan.drawn[0]
+    asked = [drawn.question for drawn in saved_plan.drawn]
     settings = {
         name: getattr(saved_plan, name)
         for name in ("seed", "model", "judge", "cold", "support", "second_judge")
     }
-    return make_plan(
+    plan = make_plan(
         saved_plan.methods,
         saved_plan.set,
-        len(saved_plan.drawn) + count,
+        len(asked) + count,
         open_graph,
-        graph=first.source.graph_name,
-        abstract=first.question.abstract,
+        graph=saved_plan.drawn[0].source.graph_name,
+        abstract=all(question.abstract for question in asked),
         **settings,
     )
+    if [drawn.question for drawn in plan.drawn[: len(asked)]] != asked:
+        raise BadInput(
+            f"The questions of “{run.spec['set']}” have changed since this evaluation. Start a new one."
+        )
+    return plan
 
 
 def _method(spec: dict[str, str]) -> Method:

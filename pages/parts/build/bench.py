@@ -186,9 +186,10 @@ class Bench:
             _check_value(draft, change, check)
         changed_draft = edit_draft(draft, change)
         if isinstance(change, BrickInsertion | BrickCopy):
-            # The new block is selected, or the slot after it if the user goes on adding blocks.
-            next_slot = _next_slot(draft, change) if message.get("onward") is True else None
-            self.selection = next_slot or draft.next_key  # the key that the new block has got
+            # The new block is selected, or the next slot if the user goes on adding blocks.
+            self.selection = draft.next_key  # the key that the new block has got
+            if message.get("onward") is True and isinstance(change, BrickInsertion):
+                self.selection = _next_slot(changed_draft, change, self.selection) or self.selection
         elif isinstance(change, BrickRemoval):
             self.selection = slot_before(draft, change.key) or self.selection
         elif isinstance(change, BrickMove | BrickReplacement):
@@ -199,15 +200,18 @@ class Bench:
         self.history, self.rejected_change = self.history.add(draft), None
 
 
-def _next_slot(draft: Draft, change: BrickInsertion | BrickCopy) -> Slot | None:
-    """Return the slot after a new block.
+def _next_slot(draft: Draft, insertion: BrickInsertion, key: int) -> Slot | None:
+    """Return the slot after the new block with a key, or in it if it holds others.
 
-    None for a copy, and after the last stage (the answer), which nothing can follow.
+    None after the last stage (the answer), which nothing can follow.
     """
-    grammar = draft.grammar
-    if isinstance(change, BrickCopy) or grammar.operators[change.name].stage == grammar.last_stage:
+    block = draft.find(key)
+    if block is None or block.stage == draft.grammar.last_stage:
         return None
-    return replace(change.slot, index=change.slot.index + 1)
+    if block.arms:
+        arm, row = next(iter(block.arms.items()))
+        return Slot(len(row), key, arm)
+    return replace(insertion.slot, index=insertion.slot.index + 1)
 
 
 def _check_value(draft: Draft, change: ValueChange, check: TextCheck) -> None:

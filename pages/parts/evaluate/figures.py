@@ -180,8 +180,8 @@ def _draw_table(results: RunSummary) -> None:
     config[tr("Method")] = st.column_config.TextColumn(pinned=True)
     st.dataframe(rows, hide_index=True, column_config=config)
     caption(
-        "Mean and 95 % bootstrap interval over the questions; failed ones score 0. ★: better than "
-        "every other method beyond chance."
+        "Mean and 95 % bootstrap interval over the questions; failed ones score 0. ★: significantly "
+        "better than every other method."
     )
     st.multiselect(
         tr("Metrics"),

@@ -10,7 +10,6 @@ import streamlit as st
 
 from core.errors import HopscopeError
 from core.evaluation.metrics.defaults import defaults_for
-from core.evaluation.reports.method_names import method_name
 from core.evaluation.reports.time_estimates import expected_seconds, measured_seconds
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import SUPPORT_BY_ENCODER, SUPPORT_BY_MODEL, make_plan
@@ -24,7 +23,7 @@ from core.sources import AnswerSource
 from pages.parts.bringing.drop_zone import drop_zone
 from pages.parts.bringing.finished_run import draw_saved_runs, questions_of_runs
 from pages.parts.evaluate.question_writer import draw_question_writer
-from pages.parts.methods.groups import is_heading, method_options
+from pages.parts.methods.options import method_options
 from pages.parts.question.question_sets import (
     default_set_selection,
     draw_no_questions,
@@ -202,11 +201,7 @@ def _choose_methods(source: AnswerSource, methods_by_id: dict[str, Method]) -> l
 
     Methods just imported are selected once in addition.
     """
-    labels = {
-        key: str(method_name(methods_by_id[key]))
-        for key in method_options(methods_by_id)
-        if not is_heading(key)
-    }
+    labels = method_options(methods_by_id)
     choice = Session.evaluate_methods[source.kind]
     default_ids = [key for key in defaults_for(source).methods if key in labels]
     preselected = [key for key in Session.evaluate_imported_methods.take() if key in labels]
@@ -219,6 +214,7 @@ def _choose_methods(source: AnswerSource, methods_by_id: dict[str, Method]) -> l
         None if choice.value else default_ids,
         format_func=labels.__getitem__,
         help=tr("The others are tested against the first."),
+        filter_mode="contains",  # of names alone; each comes before those that contain it
         select_all=False,
         key=choice.name,
         persist_state="session",

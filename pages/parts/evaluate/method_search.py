@@ -37,7 +37,7 @@ from core.methods.catalogue import save_method
 from core.runtime.jobs import JOB_CANCELLED
 from core.sources import AnswerSource
 from pages.parts.evaluate.form import seconds_by_runs
-from pages.parts.methods.groups import saved_heading
+from pages.parts.methods.facets import saved_heading
 from pages.parts.question.permalink import Permalink
 from pages.parts.question.question_sets import (
     default_set_selection,

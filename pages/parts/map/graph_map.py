@@ -15,6 +15,7 @@ import streamlit as st
 from streamlit import runtime
 
 from core.errors import shorten
+from core.graph.algorithms.igraph_library import community_notes
 from core.graph.algorithms.overview import OVERVIEW
 from core.graph.protocol import KnowledgeGraph
 from core.indexes.graph_maps import GraphMap, load_map, saved_map
@@ -76,6 +77,8 @@ def draw_graph_map(
         data=as_bytes({**data, "height": height, "search": has_search}),
         on_clicked_change=pass_click,
     )
+    for note in community_notes():  # the topics are communities
+        st.caption(note)
     return _clicked_node(graph, result)
 
 

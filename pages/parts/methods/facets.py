@@ -8,8 +8,8 @@ from typing import Any
 
 from core.methods import facets
 from core.methods.catalogue import OWN_GROUP, RETRIEVERS_GROUP, RUNS_GROUP, Method
+from core.sharing import shared
 from core.sources import CorpusSource, GraphSource
-from pages.parts.methods.groups import saved_heading
 from pages.parts.shared.wording import tr
 
 AI_TITLES = {
@@ -18,6 +18,11 @@ AI_TITLES = {
     facets.AI_LANGUAGE_MODEL: tr("Yes, a language model"),
 }
 SOURCE_TITLES = {GraphSource.kind: tr("Graph"), CorpusSource.kind: tr("Documents")}
+
+
+def saved_heading() -> str:
+    """Return the heading of the methods that users saved."""
+    return tr("Saved here") if shared() else tr("Saved by you")
 
 
 def method_facets(method: Method, models) -> dict[str, list[str]]:

@@ -159,6 +159,8 @@ def _free_name(model: str) -> str:
 
 def _draw_form() -> ServerForm:
     """Draw the fields and return their values, without blanks around them."""
+    if Session.server_pill_set.take():
+        _choose_listed()
     if Session.server_emptied.take():
         for text_key in (
             Session.server_name,
@@ -294,14 +296,19 @@ def _check_address(form: ServerForm) -> None:
 
 
 def _list_models(form: ServerForm) -> None:
-    """Ask the server for its models, and store their names."""
+    """Ask the server for its models, and store their names.
+
+    The only model of a server is chosen, unless the form names one.
+    """
     check_administrator(tr("add models"))
     _check_address(form)
     with st.spinner(tr("Asking the server …"), show_time=True):
-        session.server_models = (
-            form.url,
-            list_models(form.url, form.variable, form.key or None),
-        )
+        models = list_models(form.url, form.variable, form.key or None)
+    session.server_models = (form.url, models)
+    if len(models) == 1 and not form.model:
+        Session.server_pill.value = models[0]
+        session.server_pill_set = True
+        st.rerun()  # The fields above were drawn without it.
 
 
 def _draw_listed_models() -> None:

@@ -438,6 +438,8 @@ class Session:
     server_models: SessionKey[tuple[str, tuple[str, ...]]] = SessionKey(("", ()))
     # The model that is chosen from that list.
     server_pill: WidgetKey[str | None] = WidgetKey(None)
+    # Whether the form takes over the chosen one before it is drawn again.
+    server_pill_set: SessionKey[bool] = SessionKey(False)
     # The name in the form of a server.
     server_name: WidgetKey[str] = WidgetKey("")
     # The address in the form of a server.
@@ -462,8 +464,6 @@ class Session:
     bench: SessionKey[Bench | None] = SessionKey(None)
     # The message of the component that draws the line: edits, and the selected operator.
     bricks: WidgetKey[Any] = WidgetKey(None)
-    # The method chosen to start from; cleared once it is loaded.
-    build_start: WidgetKey[str | None] = WidgetKey(None)
     # The title of a method just saved, shown once the page lists it.
     build_saved: SessionKey[str] = SessionKey("")
     # The question on which a line is tried on Build.

@@ -30,7 +30,7 @@ from core.methods.catalogue import Method, method_of_line
 from core.operators.base import Line
 from core.operators.texts.built_graph import BuiltGraph
 from core.sources import CorpusSource
-from pages.parts.methods.groups import is_heading, method_options
+from pages.parts.methods.options import method_options
 from pages.parts.question.question_sets import default_set_selection
 from pages.parts.shared.actions import button, result_of, shown_errors
 from pages.parts.shared.sentences import caption
@@ -318,15 +318,14 @@ def _draw_evaluation_form(corpus: Corpus, build: GraphBuild, other: GraphBuild) 
     if not methods_by_id:
         caption("No method of the catalogue uses these kinds of graph.")
         return
-    labels = {
-        key: text for key, text in method_options(methods_by_id).items() if not is_heading(key)
-    }
+    labels = method_options(methods_by_id)
     with st.container(border=True, horizontal=True, vertical_alignment="bottom"):
         method = st.selectbox(
             tr("Method on both graphs"),
             list(labels),
             format_func=labels.__getitem__,
             key="beside_method",
+            filter_mode="contains",
             width=320,
         )
         default_index = list(source.sets).index(default_set_selection(source.sets)[0])

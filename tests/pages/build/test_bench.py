@@ -91,6 +91,15 @@ def test_the_next_place_in_a_row_of_a_loop_is_in_that_row():
     assert str(one.selected_position) == "2.body.1"
 
 
+def test_a_loop_or_branch_that_is_taken_goes_on_in_its_first_row():
+    one = bench("SparseNodes() >> NeighbourNodes()")
+    hear(one, {"do": "insert", "slot": "1", "name": "Loop", "onward": True})
+    loop = one.draft.bricks[1]
+    assert one.selected_position == Slot(len(loop.arms["body"]), loop.key, "body")
+    hear(one, {"do": "insert", "slot": "0", "name": "Branch", "onward": True})
+    assert one.selected_position == Slot(0, one.draft.bricks[0].key, "1")
+
+
 def test_undo_and_redo_look_at_what_they_change():
     one = bench()
     hear(one, {"do": "duplicate", "key": 2}, {"do": "choose", "key": 1}, {"do": "undo"})

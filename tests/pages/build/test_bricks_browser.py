@@ -304,7 +304,7 @@ def test_it_is_run_and_changed_and_there_again_after_a_reload_and_another_page(a
 def test_a_line_is_started_from_the_gallery_and_the_one_before_comes_back(app):
     with opened(app, "EgoNetwork() >> SimplePaths()") as page:
         wait_for(page, "Neighbourhood", "Complete paths")
-        page.get_by_role("button", name="Gallery").click()
+        page.get_by_role("button", name="start from another method").click()
         page.get_by_role("searchbox", name="Search methods").fill("No. 12")
         row = page.locator(".chooser [data-id=lego-12]")
         expect(row).to_contain_text("Rank by meaning")

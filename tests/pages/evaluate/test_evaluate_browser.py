@@ -176,6 +176,20 @@ def type_methods(page):
         page.get_by_text(chip, exact=True).first.wait_for()
 
 
+def test_a_typed_number_takes_the_method_of_that_number(app):
+    with open_page(f"{app}/evaluate") as page:
+        methods = page.get_by_role("combobox", name="Methods")
+        methods.wait_for(timeout=60_000)
+        settle(page)
+        methods.focus()
+        page.keyboard.type("No. 10")
+        page.get_by_role("option").first.wait_for()
+        page.keyboard.press("Enter")
+        settle(page)
+        page.keyboard.press("Escape")
+        page.get_by_text("Shortest paths, relations filtered (No. 10)", exact=True).wait_for()
+
+
 def test_by_keys_alone_an_evaluation_is_begun_and_its_tabs_are_read(evaluated):
     """A set, two methods, Start, then each tab of the result; no Select all is in the way."""
     with open_page(f"{evaluated}/evaluate?corpus={NAME}") as page:

@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.datasets import open_graph
+from core.graph.algorithms.igraph_library import WITHOUT_IGRAPH_NOTE, has_igraph
 from core.graph.building.build import build
 from core.indexes.graph_maps import load_map, saved_map
 from core.types import Path, Question, Ranking, State, Subgraph
@@ -16,6 +17,7 @@ from pages.parts.compare import map_highlights
 from pages.parts.compare.map_highlights import retrieved_highlights
 from pages.parts.map import graph_map as module
 from pages.parts.shared.session import engine
+from tests.libraries import no_igraph
 
 CLIQUES = [(f"{name}{i}", "r", f"{name}{j}") for name in "ab" for i in range(6) for j in range(i)]
 
@@ -82,6 +84,15 @@ def page():
 def test_the_map_is_laid_out_and_drawn_in_one_run(graph):
     at = AppTest.from_function(page).run()
     assert not at.exception and at.markdown[0].value == "None"
+
+
+def test_the_map_says_that_its_topics_are_found_without_igraph(graph):
+    with no_igraph():
+        load_map(graph)
+        told = [caption.value for caption in AppTest.from_function(page).run().caption]
+    assert told == [WITHOUT_IGRAPH_NOTE]
+    with_igraph = AppTest.from_function(page).run().caption
+    assert len(with_igraph) == (0 if has_igraph() else 1)
 
 
 def test_a_very_large_graph_is_laid_out_by_a_button(graph, monkeypatch):

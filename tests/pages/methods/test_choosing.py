@@ -1,31 +1,25 @@
-"""The chooser of methods: headings, changed methods behind their base, and a heading that changes nothing."""
+"""The choice of methods: by a typed name, and by an address."""
 
 from __future__ import annotations
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.io.home import ROOT
-from core.methods.catalogue import OWN_GROUP, Method, catalogue
-from pages.parts.methods.groups import is_heading, method_options
+from core.methods.catalogue import catalogue
+from core.sources import CorpusSource, GraphSource
+from pages.parts.methods.options import method_options
 
 
-def test_every_method_once_under_one_heading_a_group():
-    known = catalogue() | {
-        "own-mine": Method("own-mine", "Mine", catalogue()["lego-1"].line, group=OWN_GROUP)
-    }
-    found = method_options(known)
-    headings = [key for key in found if is_heading(key)]
-    assert {key for key in found if not is_heading(key)} == set(known)
-    assert len(headings) == len(set(headings)) == len({one.group for one in known.values()})
-    order = list(found)
-    assert (
-        order[0] == "# LEGO-GraphRAG, group I"
-        and order[order.index("own-mine") - 1] == "# Saved by you"
-    )
-    assert found["lego-13-rounds"].startswith(
-        "↳ Language model picks, in rounds · No. 13, in rounds · "
-    ) and order.index("lego-13-rounds") < order.index("lego-14")
-    assert not is_heading(None) and not is_heading("lego-1")
+@pytest.mark.parametrize("source", [GraphSource("metaqa"), CorpusSource("letters")])
+def test_the_first_name_with_the_typed_text_is_the_method_of_that_name(source):
+    known = {id: method for id, method in catalogue().items() if method.is_for(source)}
+    options = method_options(known)
+    assert set(options) == set(known)
+    for method in known.values():
+        for typed in filter(None, (method.label, method.secondary_name)):
+            first = next(id for id, name in options.items() if typed.lower() in name.lower())
+            assert typed in (known[first].label, known[first].secondary_name)
 
 
 def lanes(**query) -> AppTest:
@@ -33,14 +27,6 @@ def lanes(**query) -> AppTest:
     for key, value in query.items():
         at.query_params[key] = value
     return at.run()
-
-
-def test_a_heading_is_no_start(movies):
-    at = AppTest.from_file(str(ROOT / "pages" / "build.py"), default_timeout=120).run()
-    for choice, cards in (("# Baselines", 0), ("lego-14-mean", 3), ("# Baselines", 3)):
-        at.selectbox(key="build_start").set_value(choice).run()
-        assert not at.exception and at.selectbox(key="build_start").value is None
-        assert len(at.session_state["bench"].draft.bricks) == cards
 
 
 def test_a_heading_in_the_address_is_no_method(movies):

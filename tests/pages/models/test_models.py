@@ -316,6 +316,18 @@ def test_the_models_of_an_address_are_listed_to_choose_from(own, monkeypatch, is
         assert at.multiselect(key="server_roles").value == roles
 
 
+@pytest.mark.parametrize(("typed", "taken"), [("", "only one"), ("mine", "mine")])
+def test_the_only_model_of_an_address_is_chosen_unless_one_is_typed(own, typed, taken):
+    with listing("only one") as url:
+        at = opened()
+        fill(at, url=url, model=typed)
+        button(at, "List its models").click().run()
+        assert not at.error and not at.exception
+        assert at.text_input(key="server_model").value == taken
+        chosen = (at.button_group(key="server_pill").value, at.text_input(key="server_name").value)
+        assert chosen == ((None, "") if typed else ("only one", "only-one"))
+
+
 @pytest.mark.parametrize(
     ("fields", "words"),
     [

@@ -151,6 +151,17 @@ def test_a_graph_is_chosen_where_one_is(compare):
     )
 
 
+def test_it_is_no_wider_than_a_phone(app):
+    with open_page(f"{app}/models", width=390) as page:
+        page.locator(".command-palette").wait_for(state="attached", timeout=120_000)
+        settle(page)
+        page.keyboard.press("Control+k")
+        for part in (page.locator(".st-key-palette-layer"), page.locator(".command-palette")):
+            box = part.bounding_box()
+            assert 0 <= box["x"] and box["x"] + box["width"] <= 390
+        assert page.locator(".command-palette").bounding_box()["width"] > 340
+
+
 def test_a_half_typed_question_is_not_sent_by_opening(compare):
     box = compare.get_by_label("Question", exact=True)
     box.fill("who directed")

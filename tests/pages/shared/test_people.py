@@ -99,9 +99,8 @@ def test_its_owner_and_the_administrator_delete_it(anns, email):
 
 
 def test_visits_without_a_sign_in_are_told_apart():
-    one, other = (page("build") for _ in range(2))
-    one.text_input(key="keep_name").set_value("Mine")
-    one.selectbox(key="build_start").select("lego-12").run()
+    one, other = page("build", **{"from": "lego-12"}), page("build")
+    one.text_input(key="keep_name").set_value("Mine").run()
     one.button(key="keep-go").click().run()
     assert "own-mine" in catalogue()
     other.run()

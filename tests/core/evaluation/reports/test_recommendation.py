@@ -22,7 +22,7 @@ from core.evaluation.runs.store import Run, StoredRow
 from core.types import Question
 from tests.notes import NoteWith
 
-TOKENS = {"a": 100, "b": 1_000, "c": 900}
+TOKENS = {"a": 100, "b": 1_000, "c": 900, "run-a": 100}
 
 
 def answered(right: bool, tokens: int, size: int = 4, seconds: float = 1.0) -> Outcome:
@@ -64,7 +64,7 @@ def summed(of: int = 400, hops=None, model: bool = True, seconds=None, **rows: s
         else StoredRow(
             key,
             question,
-            answered(mark == "1", TOKENS[key], ord(key), (seconds or {}).get(key, 1.0)),
+            answered(mark == "1", TOKENS[key], ord(key[-1]), (seconds or {}).get(key, 1.0)),
         )
         for key, marks in rows.items()
         for question, mark in zip(questions, marks)
@@ -99,6 +99,13 @@ def test_of_two_that_chance_may_explain_the_cheaper_is_taken_and_the_questions_t
         found.more == 14
         and recommendation(summed(of=20, a="1" * 8 + "0" * 8, b="1" * 12 + "0" * 4)).more == 4
     )
+
+
+@pytest.mark.parametrize(("set_name", "more"), [("films", 0), ("run-a", 14)])
+def test_a_finished_run_is_asked_its_own_questions_alone(set_name, more):
+    few = summed(**{"run-a": "1" * 8 + "0" * 8, "b": "1" * 12 + "0" * 4})
+    few.run.spec["set"] = set_name
+    assert recommendation(few).more == more
 
 
 def test_the_correction_is_over_all_pairs():

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from core.cli import EXIT_OK, EXIT_WRONG_INPUT, main
-from core.corpus import Document, new_folder, write_corpus
+from core.corpus import Document, new_folder, own_corpus, write_corpus
 from core.engine import Engine
 from core.errors import BadInput
 from core.evaluation.metrics.catalogue import metric
@@ -19,6 +19,7 @@ from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
+from core.evaluation.runs.saved_runs import enlarge_plan
 from core.evaluation.runs.store import Store, evaluations_file
 from core.methods.catalogue import find_method
 from core.results import comparison_dict
@@ -299,3 +300,19 @@ def test_graph_reader_answers_a_run_of_paths(tmp_path, monkeypatch, source):
         import_run(
             tmp_path, source, [{"question": "Who?", "triples": [["A", "r1", "C"]]}], "other.jsonl"
         )
+
+
+def test_a_run_on_its_own_questions_is_enlarged_until_these_are_others(tmp_path, source, engine):
+    """A question of the file gets the id and the answers of one of the corpus that was added later."""
+    run = import_run(tmp_path, source, [ROWS[1], ROWS[1] | {"question": "How?"}])
+    methods, set_name = [find_method(f"run-{run.name}")], f"run-{run.name}"
+    plan = make_plan(methods, set_name, 1, engine.graph, model=False)
+    store = Store(evaluations_file())
+    job = evaluate(engine, store, plan)
+    assert job.wait(60)
+    more = enlarge_plan(store, store.run(job.number), 1, engine.graph)
+    assert more.drawn[:1] == plan.drawn and len(more.drawn) == 2
+    asked = plan.drawn[0].question
+    own_corpus("carols").with_questions({"more": ("More", (replace(asked, id="other"),))})
+    with pytest.raises(BadInput, match="have changed"):
+        enlarge_plan(store, store.run(job.number), 1, engine.graph)
