@@ -31,9 +31,11 @@ from core.errors import BadInput
 from core.evaluation.exchange.run_files import write_run_files
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.repairs.loss_report import explain_losses, own_methods
+from core.evaluation.repairs.reading_run import missing_cost, start_readings
 from core.evaluation.repairs.repair_trials import LineRepairs, start_repairs
 from core.evaluation.reports.export import (
     align_columns,
+    format_share,
     latex_table,
     rows_csv,
     summary_csv,
@@ -42,6 +44,14 @@ from core.evaluation.reports.export import (
 from core.evaluation.reports.gate import gate_failures, parse_gates
 from core.evaluation.reports.html import report_html
 from core.evaluation.reports.method_names import method_names
+from core.evaluation.reports.reading_shares import (
+    SHARE_NAMES,
+    difference_sentences,
+    note_sentences,
+    reading_headline,
+    reading_shares,
+    shares_row,
+)
 from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.sensitivity import vary_parameter
 from core.evaluation.reports.steps import counted_questions, step_effects
@@ -185,6 +195,12 @@ def add_command(subparsers) -> None:
         "of each finished run and retriever of your own, say where it lost questions, and "
         "which method did not lose them",
     )
+    add_switch(
+        evaluate,
+        "--reading",
+        "ask each reader again with nothing and with the evidence alone, two calls a question, and "
+        "say what is lost in retrieval and what in reading; --cap does not count these calls",
+    )
     evaluate.add_argument(
         "--vary",
         metavar="OPERATOR.PARAMETER=V,V",
@@ -264,10 +280,12 @@ def run(options) -> int:
             warn([job.evaluation.estimate.words()])
         if options.repairs:
             repairs = finish_job(start_repairs(engine, store, store.run(job.number)))
+        if options.reading and not options.estimate:
+            read_again(engine, store, job.number)
     finally:  # The figures so far are reported after Ctrl-C too.
         summary = RunSummary(store.run(job.number), store.rows(job.number))
         if summary.rows:
-            report_run(summary, files, extra_rows, options.json, repairs)
+            report_run(summary, files, extra_rows, options.json, repairs, options.reading)
             _report_details(options, engine, store, summary)
         failures = list(gate_failures(summary, required))
         warn(failures)
@@ -291,6 +309,7 @@ def report_run(
     extra_rows: list[str],
     as_json: bool,
     repairs: Sequence[LineRepairs] = (),
+    reading: bool = False,
 ) -> None:
     """Write the files and print the figures of a run.
 
@@ -301,6 +320,7 @@ def report_run(
     extra_rows : names of metrics to print in addition to the usual ones.
     as_json : whether to print one JSON object instead of tables.
     repairs : for each method the one-step changes that were tried on its lost questions.
+    reading : whether to tell what is lost in retrieval and what in reading.
     """
     _write(files, summary)
     if as_json:
@@ -311,11 +331,15 @@ def report_run(
             "steps": [dataclasses.asdict(one) for one in step_effects(summary)],
         }
         result_dict |= {"repairs": [method_row_dict(one) for one in repairs]} if repairs else {}
+        if reading:
+            result_dict["reading"] = [shares_row(one) for one in reading_shares(summary)]
         print_json(data | result_dict)
     else:
         _print(summary, extra_rows)
         for repair in repairs:
             _print_repairs(repair)
+        if reading:
+            print_reading(summary)
 
 
 def _plan(options, engine):
@@ -511,6 +535,28 @@ def _print_tests(summary) -> None:
             f"{one.words}, {counted_questions(one.test.metric)}: {signed_interval(one.test)}, "
             f"{details}"
         )
+
+
+def read_again(engine, store: Store, run: int) -> None:
+    """Ask the readers of a run again; the cost is printed on standard error before."""
+    cost = missing_cost(RunSummary(store.run(run), store.rows(run)))
+    if cost is not None:
+        if cost.calls:
+            warn([f"Reading again: {cost.description}."])
+        warn(finish_job(start_readings(engine, store, store.run(run))))
+
+
+def print_reading(summary: RunSummary) -> None:
+    """Print what is right, lost in retrieval and lost in reading, of each method."""
+    all_shares = reading_shares(summary)
+    names = {key: str(name) for key, name in method_names(summary.run).items()}
+    print("\n".join(["", reading_headline(all_shares), *difference_sentences(summary)]))
+    cells = [["", *(name.replace("_", " ") for name in SHARE_NAMES)]]
+    for shares in all_shares:
+        estimates = [getattr(shares, name) for name in SHARE_NAMES]
+        figures = [estimate.format_with_interval(format_share) for estimate in estimates]
+        cells.append([shares.method, *figures])
+    print("\n".join([*align_columns(cells), *note_sentences(all_shares, names)]))
 
 
 def print_losses(engine, store, summary: RunSummary) -> None:

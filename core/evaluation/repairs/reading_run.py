@@ -19,7 +19,7 @@ from core.evaluation.reports.reading_shares import COUNTED_ENDS, reading_shares
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.plan import DrawnQuestion
 from core.evaluation.runs.saved_runs import reopen_comparison
-from core.evaluation.runs.store import Run, Store, StoredRow
+from core.evaluation.runs.store import RUN_DONE, Run, Store, StoredRow
 from core.operators.text import parse_line
 from core.runtime.jobs import Job
 from core.types import ReaderAnswer
@@ -39,6 +39,7 @@ class ReadingRun:
     engine: Any
     store: Store
     run: Run
+    only_finished: bool = False  # True to ask nothing if the run did not reach its end
     errors: dict[str, int] = field(default_factory=dict)
 
     def __call__(self, job: Job) -> list[str]:
@@ -46,6 +47,8 @@ class ReadingRun:
 
         Raises RunCancelled, and ModelUnavailable if a model is missing.
         """
+        if self.only_finished and self.store.run(self.run.id).status != RUN_DONE:
+            return []
         summary = RunSummary(self.run, self.store.rows(self.run.id))
         rows_by_question = _missing_rows(summary)
         drawn_by_id = {
@@ -179,20 +182,22 @@ def _model_readers(summary: RunSummary) -> dict[str, str]:
     return readers
 
 
-def start_readings(engine: Any, store: Store, run: Run) -> Job:
-    """Start the job that asks the readers of a run again.
+def start_readings(engine: Any, store: Store, run: Run, only_finished: bool = False) -> Job:
+    """Start the job that asks the readers of a run again, after the jobs of evaluations.
 
     Parameters
     ----------
     engine : the engine that runs the job.
     store : the store with the rows and states.
     run : the run.
+    only_finished : True to ask nothing if the run has not reached its end by then.
 
     Returns
     -------
     The job, whose result is a list of sentences on failures.
     """
-    return engine.evaluations.run(readings_job_key(run), ReadingRun(engine, store, run), again=True)
+    work = ReadingRun(engine, store, run, only_finished)
+    return engine.evaluations.run(readings_job_key(run), work, again=True)
 
 
 def readings_job_key(run: Run) -> str:
