@@ -18,10 +18,11 @@ from core.diagnosis.influence import influence_text
 from core.diagnosis.measure import lane_counts_by_model
 from core.diagnosis.passages import fates, gold_rows
 from core.diagnosis.prompt_items import item_at
+from core.diagnosis.reading import context_label, reading_text
 from core.diagnosis.targets import answers_of, passages_of
 from core.graph.texts import chunk_lists, chunk_nodes, hit_names, hit_texts
 from core.operators.generate import estimate_prompt_tokens
-from core.types import Influence, Ranking, State, Step
+from core.types import Influence, Ranking, ReaderAnswers, State, Step
 
 MAX_COMMUNITY_MEMBERS = 30  # members named for each community hit
 
@@ -75,10 +76,12 @@ def lane_dict(lane: MethodLane, by_model: bool) -> dict[str, Any]:
     A value is null if the method has no such output or nothing is known about it. `partly` is how
     much of the searched data was available. `answer_fault` is the reason why the model's answer is
     blank or cut. `beside` compares the answer with the one before the graph was edited. The funnel
-    counts the language model's answer if `by_model` is true, and the reader's otherwise.
+    counts the language model's answer if `by_model` is true, and the reader's otherwise. `reading`
+    is there only if the reader was asked again.
     """
     graph = lane.graph
     state = lane.state
+    reading = {} if lane.reading is None else {"reading": reading_dict(lane.reading)}
     return {
         "instance": lane.method.id,
         "line": repr(lane.line),
@@ -103,6 +106,7 @@ def lane_dict(lane: MethodLane, by_model: bool) -> dict[str, Any]:
         "gold": gold_dict(lane),
         "beside": None if lane.beside is None else dataclasses.asdict(lane.beside),
         "influence": [influence_dict(lane, influence) for influence in lane.influences],
+        **reading,
         **prompt_dict(state),
         "operators": [step_dict(step) for step in state.trace],
         "error": lane.error,
@@ -357,6 +361,34 @@ def influence_dict(lane: MethodLane, influence: Influence) -> dict[str, Any]:
         "exact": influence.exact,
         "others": influence.others,
         "items": items,
+    }
+
+
+def reading_dict(reading: ReaderAnswers) -> dict[str, Any]:
+    """Return the answers of a reader to other contexts.
+
+    `by` is the reader or the model, and `text` a summary. `evidence` has the ranks, from 1, of the
+    items with evidence. Of the `needed` pieces of evidence, `missing` were not read. `answers` has
+    an object for each context. Its `right` is null if no correct answer is known.
+    """
+    return {
+        "by": "model" if reading.by_model else "reader",
+        "text": reading_text(reading),
+        "items": reading.items,
+        "evidence": [position + 1 for position in reading.evidence],
+        "needed": reading.needed,
+        "missing": reading.missing,
+        "answers": [
+            {
+                "context": context_label(answer),
+                "answer": answer.answer,
+                "right": answer.right,
+                "items": answer.items,
+                "tokens": answer.tokens,
+                "fault": answer.fault,
+            }
+            for answer in reading.answers
+        ],
     }
 
 

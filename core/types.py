@@ -357,12 +357,15 @@ class Repair:
         Number of correct answers that the changed line found.
     of
         Number of correct answers of the question.
+    by_answer
+        True if the answer was counted, as for a shorter prompt; False for what was retrieved.
     """
 
     spec: str
     label: str
     right: int
     of: int
+    by_answer: bool = False
 
 
 @dataclass(frozen=True)
@@ -442,6 +445,65 @@ class Influence:
     others: int = 0
     unusable: int = 0
     lost: str = ""
+
+
+@dataclass(frozen=True)
+class ReaderAnswer:
+    """An answer of a reader to one context.
+
+    Attributes
+    ----------
+    context
+        What it was shown, a key of `core.diagnosis.reading.CONTEXT_LABELS`.
+    answer
+        Its text; the names of the graph reader's nodes are separated by commas.
+    right
+        True if it holds a correct answer. None if none is known, or if it could not be asked.
+    items, tokens
+        Number of items that it was shown, and of tokens of the prompt; 0 tokens without a model.
+    fault
+        The reason why the answer is blank or cut, or why it could not be asked.
+    item
+        Position of the item that was left out, from 0, if a single one was.
+    """
+
+    context: str
+    answer: str = ""
+    right: bool | None = None
+    items: int = 0
+    tokens: int = 0
+    fault: str = ""
+    item: int | None = None
+
+
+@dataclass(frozen=True)
+class ReaderAnswers:
+    """The answers of a lane's reader to what was retrieved and to other contexts.
+
+    Attributes
+    ----------
+    by_model
+        True if the reader is a language model, False for the graph reader or nearest sentence.
+    noun
+        Noun of an item, such as "path".
+    items
+        Number of items that were read as retrieved.
+    evidence
+        Positions of the items that hold evidence, from 0.
+    needed, missing
+        Number of pieces of evidence that are needed, and of those that were not read. Both are 0
+        if no evidence is known.
+    answers
+        One for each context, that as retrieved among them.
+    """
+
+    by_model: bool
+    noun: str
+    items: int
+    evidence: tuple[int, ...] = ()
+    needed: int = 0
+    missing: int = 0
+    answers: tuple[ReaderAnswer, ...] = ()
 
 
 @dataclass(frozen=True)

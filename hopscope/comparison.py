@@ -12,12 +12,13 @@ from core.comparison.lane import MethodComparison, MethodLane
 from core.diagnosis.causes import CAUSE_LABELS
 from core.diagnosis.edit_effects import edit_summary
 from core.diagnosis.influence import measure_influence, with_influence
+from core.diagnosis.repair.reading_repair import read_lane
 from core.diagnosis.verdict.explanation import ComparisonVerdict, LaneExplanation
 from core.diagnosis.verdict.verdict_words import explain_comparison
 from core.errors import BadInput
 from core.io.json_text import json_text
 from core.methods.catalogue import method_id
-from core.results import comparison_dict, influence_dict
+from core.results import comparison_dict, influence_dict, reading_dict
 from core.serving.removals import compare_without, unknown_names
 from core.types import Repair
 from hopscope.lane import Lane
@@ -33,7 +34,7 @@ REPAIR_POLL_SECONDS = 0.05
 RESULT_COLUMNS = ("method", "kind", "rank", "id", "text", "score")  # of `Comparison.rows`
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class OfferedRepair(Repair):
     """A change of one step of a method that brings more correct answers.
 
@@ -338,6 +339,49 @@ class Comparison:
             rows.append(row | influence_dict(lane, influence))
         self._update()
         return rows
+
+    def reading(self, method: int | str = 0, *, progress: bool = True) -> dict[str, Any]:
+        """Ask the reader of one method again with other contexts.
+
+        It tells a bad retrieval from a bad reading (docs/reading.md). A language model that
+        answered is called for each context.
+
+        Parameters
+        ----------
+        method : int or str
+            Index of the lane, or a name of its method.
+        progress : bool
+            Whether to draw a progress bar.
+
+        Returns
+        -------
+        dict
+            A sentence `text`, the ranks of the `evidence` among the `items`, and `answers`: each
+            with its `context`, `answer`, `right`, `items`, `tokens` and `fault`. `repair` is the
+            line of a method that shows fewer items and answers right; empty without one.
+
+        Raises
+        ------
+        HopscopeError
+            If the reader cannot be asked again, or the model fails.
+
+        Examples
+        --------
+        >>> import hopscope as hs
+        >>> line = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
+        >>> found = hs.compare(
+        ...     "who directed Inception", line, answers=["Christopher Nolan"], progress=False
+        ... )
+        >>> found.reading(progress=False)["text"]
+        'Read right.'
+        """
+        index = self.lanes.index(self[method])
+        with WorkProgress("Reading again", progress) as watch:
+            lane = read_lane(self._comparison, index, engine().environment, watch)
+        self._update()
+        assert lane.reading is not None  # `read_lane` raises otherwise
+        repair = lane.repair if lane.repair is not None and lane.repair.by_answer else None
+        return {**reading_dict(lane.reading), "repair": repair.spec if repair else ""}
 
     def repairs(self, *, progress: bool = True) -> list[OfferedRepair]:
         """Try changes of one step for the methods that lost correct answers.

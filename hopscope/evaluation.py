@@ -16,13 +16,15 @@ from core.evaluation.exchange.run_files import (
     write_run_files,
 )
 from core.evaluation.metrics.catalogue import metric
+from core.evaluation.repairs.reading_run import start_readings
 from core.evaluation.reports.export import latex_table
 from core.evaluation.reports.html import report_html
+from core.evaluation.reports.reading_shares import reading_shares, shares_row
 from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.summary import RunSummary, summary_dict
 from core.evaluation.routing.router import Router, find_router
 from core.evaluation.runs.store import Store, StoredRow
-from hopscope.session import engine
+from hopscope.session import engine, wait_for_job, warn_user
 
 if TYPE_CHECKING:
     import pandas
@@ -243,6 +245,47 @@ class Evaluation:
             Only numbers, texts, lists and dicts.
         """
         return summary_dict(self.summary)
+
+    def reading(self, *, ask: bool = True, progress: bool = True) -> list[dict[str, Any]]:
+        """Return what each method loses in retrieval and in reading (docs/reading.md).
+
+        The readers are asked again with nothing and with the evidence alone: of a language model at
+        most two calls for each question and reader. Each answer is saved.
+
+        Parameters
+        ----------
+        ask : bool
+            Whether missing answers are asked for. Otherwise `known`, `ceiling` and `evidence_gain`
+            are those so far.
+        progress : bool
+            Whether to draw a progress bar.
+
+        Returns
+        -------
+        list of dict
+            For each method `instance`, the number `n` of counted questions, and the shares, each
+            with `mean`, `low`, `high` and `n`. `uncounted` and `notes` tell what is missing.
+
+        Raises
+        ------
+        HopscopeError
+            If a language model is missing.
+
+        Examples
+        --------
+        >>> import hopscope as hs
+        >>> line = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
+        >>> done = hs.evaluate(line, "metaqa-1hop-dev", sample=2, progress=False)
+        >>> (shares,) = done.reading(progress=False)
+        >>> shares["right"]["mean"] + shares["lost_in_reading"]["mean"], shares["n"]
+        (1.0, 2)
+        """
+        run = self.summary.run
+        if ask:
+            job = wait_for_job(start_readings(engine(), self._store, run), "Reading", progress)
+            warn_user(job.result)
+            self.summary = RunSummary(run, self._store.rows(run.id))
+        return [shares_row(shares) for shares in reading_shares(self.summary)]
 
     def router(self, methods: Sequence[str] = ()) -> Router:
         """Learn a rule that chooses a method for each question, and save it.

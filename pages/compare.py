@@ -53,6 +53,13 @@ from pages.parts.compare.lanes import (
 )
 from pages.parts.compare.partial_lanes import draw_missing_graphs, draw_partial_lanes
 from pages.parts.compare.presentation import is_presenting, present
+from pages.parts.compare.reading import (
+    READ_ACTION,
+    STOP_READING_ACTION,
+    add_readings,
+    reading_jobs,
+    start_or_stop_reading,
+)
 from pages.parts.compare.rerank_sliders import draw_rerank_sliders
 from pages.parts.compare.screen_board import (
     add_queue_length,
@@ -431,10 +438,16 @@ def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> SourceQu
     )
 
 
+def jobs_on_screen(on_screen: ScreenComparison) -> tuple[Job | None, ...]:
+    """Return all jobs whose progress the board shows."""
+    work = (*measuring_jobs(on_screen), *reading_jobs(on_screen))
+    return (on_screen.job, job_before_edits(), *work)
+
+
 def draw_board(on_screen: ScreenComparison) -> None:
     """Draw the board, and draw it again while its job runs."""
     job = on_screen.job
-    was_running = any_running((job, job_before_edits(), *measuring_jobs(on_screen)))
+    was_running = any_running(jobs_on_screen(on_screen))
     was_repairing = job is not None and job.comparison.is_repairing
 
     @st.fragment(run_every=BOARD_POLL_SECONDS if was_running or was_repairing else None)
@@ -442,9 +455,10 @@ def draw_board(on_screen: ScreenComparison) -> None:
         if job is not None:
             draw_job_end(job)
             draw_follow_up_errors(job.comparison)
-        has_ended = not any_running((job, job_before_edits(), *measuring_jobs(on_screen)))
+        has_ended = not any_running(jobs_on_screen(on_screen))
         data = add_queue_length(payload(on_screen), on_screen)
         data = add_measurements(add_earlier_answers(data, on_screen), on_screen)
+        data = add_readings(data, on_screen)
         data = {
             **data,
             "editable": True,
@@ -495,6 +509,8 @@ def handle_clicks(
         lane, action = int(clicks.lane["lane"]), clicks.lane["do"]
         if action in (MEASURE_ACTION, STOP_ACTION):
             result_of(lambda: start_or_stop_measure(on_screen, lane, action))
+        elif action in (READ_ACTION, STOP_READING_ACTION):
+            result_of(lambda: start_or_stop_reading(on_screen, lane, action))
         else:
             handle_lane_click(lane, action)
         st.rerun()

@@ -1,7 +1,7 @@
 // Verdicts in words: one for all lanes above them, one for each lane under its graph, and buttons that repair what went wrong.
 
 import { button, changed, el, setHidden } from "./dom.js";
-import { influenceParts } from "./influence.js";
+import { influenceParts, readingParts } from "./influence.js";
 import { list, plural } from "./words.js";
 import { tr } from "../wording.js";
 
@@ -55,15 +55,15 @@ export class Said {
   }
 
   update(data, number) {
-    const { verdict_text: said, beside, influence, measure } = data;
+    const { verdict_text: said, beside, influence, measure, reading, read_again: offer } = data;
     const { onLane } = this.board.options;
-    const shown = Boolean(said && (said.head || said.text)) || Boolean(beside || influence || (measure && onLane));
+    const shown = Boolean(said && (said.head || said.text)) || Boolean(beside || influence || reading || ((measure || offer) && onLane));
     this.element.classList.toggle("empty", !shown);
     const tone = said?.tone ?? "good";
-    if (!changed(this.memo, "said", [said, beside, influence?.texts, measure, data.repair, number, tone, full(this.board), Boolean(this.board.options.onRepair)])) return;
+    if (!changed(this.memo, "said", [said, beside, influence?.texts, measure, reading, offer, data.repair, number, tone, full(this.board), Boolean(this.board.options.onRepair)])) return;
     const text = said?.head || said?.text ? [el("p", "", el("b", `said-${tone}`, said.head ?? ""), said.head ? " " : "", said.text ?? "")] : [];
     const before = beside ? [el("p", `beside beside-${beside.tone}`, el("b", "", tr("Against before:")), " ", beside.text, beside.said ? tr(" Before: {said}.", { said: beside.said }) : "", beside.count ? tr(" Correct answers {count}.", { count: beside.count }) : "")] : [];
     const act = onLane ? (what) => onLane({ lane: number, do: what }) : null;
-    this.element.replaceChildren(...before, ...text, ...repairButton(this.board, data.repair, number, "repair", tr("in its place")), ...influenceParts(influence, measure, act));
+    this.element.replaceChildren(...before, ...text, ...repairButton(this.board, data.repair, number, "repair", tr("in its place")), ...influenceParts(influence, measure, act), ...readingParts(reading, offer, act));
   }
 }

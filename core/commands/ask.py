@@ -20,7 +20,7 @@ from core.commands.terminal import (
     warn,
     whole_number,
 )
-from core.comparison.lane import MethodComparison
+from core.comparison.lane import MethodComparison, MethodLane
 from core.comparison.lane_times import method_seconds, uncounted_seconds
 from core.diagnosis.influence import (
     influence_cost,
@@ -28,8 +28,10 @@ from core.diagnosis.influence import (
     measure_influence,
     with_influence,
 )
+from core.diagnosis.reading import answers_by_model, reading_cost, reading_fault
+from core.diagnosis.repair.reading_repair import read_lane
 from core.environment import Environment
-from core.errors import BadInput, shorten
+from core.errors import BadInput, ModelFailed, ModelUnavailable, shorten
 from core.methods.catalogue import Method, catalogue, find_method, method_for_source
 from core.methods.prompt_variants import methods_with_prompt, read_prompt
 from core.models.base import Models
@@ -90,6 +92,12 @@ def add_command(subparsers) -> None:
         "measure what each answer rests on: it is made again without each path or passage, "
         "by a language model with so many calls",
     )
+    add_switch(
+        ask,
+        "--reading",
+        "ask each reader again with nothing, less, reordered and the evidence alone, to tell a "
+        "bad retrieval from a bad reading",
+    )
     add_prompt(ask)
     ask.add_argument("--seed", type=whole_number(0), default=0)
     add_switch(ask, "--no-llm", "do not ask a language model for the answer")
@@ -117,6 +125,8 @@ def run(options) -> int:
         job = compare_without(engine, job.comparison, options.without, follow_job)
     if options.influence:
         _measure_influences(job.comparison, engine.environment)
+    if options.reading:
+        _ask_readers_again(job.comparison, engine.environment)
     result = comparison_dict(job.comparison)
     if options.without:
         result["without"] = removal_dict(job.comparison, options.without)
@@ -179,6 +189,24 @@ def _measure_influences(comparison: MethodComparison, environment: Environment) 
                 )
 
 
+def _ask_readers_again(comparison: MethodComparison, environment: Environment) -> None:
+    """Ask the reader of each lane again with other contexts.
+
+    The cost of a language model's calls is printed on standard error before they are made.
+    """
+    for lane_index, lane in enumerate(comparison.snapshot.lanes):
+        if fault := reading_fault(lane):
+            warn([f"{lane.method.name}: {fault}"])
+            continue
+        if answers_by_model(lane):
+            print(f"{lane.method.name}: {reading_cost(lane).description}", file=sys.stderr)
+        with TerminalBar(f"Reading {lane.method.name} again") as watch:
+            try:
+                read_lane(comparison, lane_index, environment, watch)
+            except (BadInput, ModelFailed, ModelUnavailable) as error:
+                warn([f"{lane.method.name}: {error}"])
+
+
 def _make_question(source: AnswerSource, options, engine) -> SourceQuestion:
     """Return the question to a graph or a corpus.
 
@@ -206,6 +234,7 @@ def _print(result: dict, comparison: MethodComparison) -> None:
         if lane.beside is not None:
             print(f"  against before: {lane.beside.text}")
         _print_influence(row["influence"])
+        _print_reading(lane, row.get("reading"))
         if row["error"]:
             print(f"  failed: {row['error']}")
             continue
@@ -238,6 +267,19 @@ def _print_influence(influences: Iterable[dict]) -> None:
             if item["influence"]:
                 mark = " *" if item["smallest"] else "  "
                 print(f"  {item['influence']:6.2f}{mark} {item['kind']} {shorten(item['name'])}")
+
+
+def _print_reading(lane: MethodLane, reading: dict | None) -> None:
+    """Print the answers of a lane's reader to other contexts, and a repair of the answer."""
+    if reading is None:
+        return
+    print(f"  {reading['text']}")
+    for answer in reading["answers"]:
+        truth = {True: "right", False: "wrong", None: ""}[answer["right"]]
+        text = shorten(answer["answer"] or answer["fault"] or "(none)")
+        print(f"    {answer['context']:20} {truth:5} {answer['tokens']:6,} tokens  {text}")
+    if lane.repair is not None and lane.repair.by_answer:
+        print(f"  {lane.repair.label}: {lane.repair.spec}")
 
 
 def _print_answer(lane, row: dict) -> None:

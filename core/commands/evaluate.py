@@ -32,9 +32,11 @@ from core.errors import BadInput
 from core.evaluation.exchange.run_files import write_run_files
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.repairs.loss_report import explain_losses, own_methods
+from core.evaluation.repairs.reading_run import missing_cost, start_readings
 from core.evaluation.repairs.repair_trials import LineRepairs, start_repairs
 from core.evaluation.reports.export import (
     align_columns,
+    format_share,
     latex_table,
     rows_csv,
     summary_csv,
@@ -43,6 +45,14 @@ from core.evaluation.reports.export import (
 from core.evaluation.reports.gate import gate_failures, parse_gates
 from core.evaluation.reports.html import report_html
 from core.evaluation.reports.method_names import method_names
+from core.evaluation.reports.reading_shares import (
+    SHARE_NAMES,
+    difference_sentences,
+    note_sentences,
+    reading_headline,
+    reading_shares,
+    shares_row,
+)
 from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.sensitivity import vary_parameter
 from core.evaluation.reports.steps import counted_questions, step_effects
@@ -193,6 +203,12 @@ def add_command(subparsers) -> None:
         "learn a rule that chooses a method for each question, and say what it reaches on unseen "
         "questions (docs/routing.md)",
     )
+    add_switch(
+        evaluate,
+        "--reading",
+        "ask each reader again with nothing and with the evidence alone, two calls a question, and "
+        "say what is lost in retrieval and what in reading; --cap does not count these calls",
+    )
     evaluate.add_argument(
         "--vary",
         metavar="OPERATOR.PARAMETER=V,V",
@@ -272,11 +288,21 @@ def run(options) -> int:
             warn([job.evaluation.estimate.words()])
         if options.repairs:
             repairs = finish_job(start_repairs(engine, store, store.run(job.number)))
+        if options.reading and not options.estimate:
+            read_again(engine, store, job.number)
     finally:  # The figures so far are reported after Ctrl-C too.
         summary = RunSummary(store.run(job.number), store.rows(job.number))
         if summary.rows:
             router = router_data(store, summary) if options.router else None
-            report_run(summary, files, extra_rows, options.json, repairs, router=router)
+            report_run(
+                summary,
+                files,
+                extra_rows,
+                options.json,
+                repairs,
+                router=router,
+                reading=options.reading,
+            )
             _report_details(options, engine, store, summary)
         failures = list(gate_failures(summary, required))
         warn(failures)
@@ -302,6 +328,7 @@ def report_run(
     repairs: Sequence[LineRepairs] = (),
     *,
     router: dict[str, Any] | None = None,
+    reading: bool = False,
 ) -> None:
     """Write the files and print the figures of a run.
 
@@ -313,6 +340,7 @@ def report_run(
     as_json : whether to print one JSON object instead of tables.
     repairs : for each method the one-step changes that were tried on its lost questions.
     router : the result of `router_data`, None if no router was asked for.
+    reading : whether to tell what is lost in retrieval and what in reading.
     """
     _write(files, summary)
     if as_json:
@@ -324,6 +352,8 @@ def report_run(
         }
         result_dict |= {"repairs": [method_row_dict(one) for one in repairs]} if repairs else {}
         result_dict |= {"router": router} if router else {}
+        if reading:
+            result_dict["reading"] = [shares_row(one) for one in reading_shares(summary)]
         print_json(data | result_dict)
     else:
         _print(summary, extra_rows)
@@ -331,6 +361,8 @@ def report_run(
             _print_repairs(repair)
         if router:
             print("\n".join(["", *router["sentences"], router["line"]]).rstrip())
+        if reading:
+            print_reading(summary)
 
 
 def _plan(options, engine):
@@ -526,6 +558,28 @@ def _print_tests(summary) -> None:
             f"{one.words}, {counted_questions(one.test.metric)}: {signed_interval(one.test)}, "
             f"{details}"
         )
+
+
+def read_again(engine, store: Store, run: int) -> None:
+    """Ask the readers of a run again; the cost is printed on standard error before."""
+    cost = missing_cost(RunSummary(store.run(run), store.rows(run)))
+    if cost is not None:
+        if cost.calls:
+            warn([f"Reading again: {cost.description}."])
+        warn(finish_job(start_readings(engine, store, store.run(run))))
+
+
+def print_reading(summary: RunSummary) -> None:
+    """Print what is right, lost in retrieval and lost in reading, of each method."""
+    all_shares = reading_shares(summary)
+    names = {key: str(name) for key, name in method_names(summary.run).items()}
+    print("\n".join(["", reading_headline(all_shares), *difference_sentences(summary)]))
+    cells = [["", *(name.replace("_", " ") for name in SHARE_NAMES)]]
+    for shares in all_shares:
+        estimates = [getattr(shares, name) for name in SHARE_NAMES]
+        figures = [estimate.format_with_interval(format_share) for estimate in estimates]
+        cells.append([shares.method, *figures])
+    print("\n".join([*align_columns(cells), *note_sentences(all_shares, names)]))
 
 
 def print_losses(engine, store, summary: RunSummary) -> None:

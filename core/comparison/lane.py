@@ -14,7 +14,14 @@ from core.operators.base import Line
 from core.runtime.jobs import JOB_CANCELLED, JOB_DONE, JOB_FAILED, JOB_WAITING
 from core.runtime.meter import ProgressReport
 from core.sources import SourceQuestion
-from core.types import EditComparison, Influence, Repair, State, SupportingSentence
+from core.types import (
+    EditComparison,
+    Influence,
+    ReaderAnswers,
+    Repair,
+    State,
+    SupportingSentence,
+)
 
 ENDED_STATUSES = (JOB_DONE, JOB_FAILED, JOB_CANCELLED)
 NOT_SAVED_FIELD: dict[str, Any] = {"saved": False}
@@ -43,6 +50,7 @@ class MethodLane:
         such change is known.
     rests : the sentences that support the answer most; None until they were searched for.
     influences : the measured influence of the items on each answer.
+    reading : the reader's answers to other contexts; None until they were asked for.
     beside : a comparison with the answer before the graph was edited; None if it was not edited.
     build_title : for a saved lane, the title of the build that made its graph.
     saved_alive : for a saved lane, the known answers and passages that are in the corpus and in the
@@ -69,6 +77,7 @@ class MethodLane:
     repair: Repair | None = None
     rests: tuple[SupportingSentence, ...] | None = None
     influences: tuple[Influence, ...] = ()
+    reading: ReaderAnswers | None = None
     beside: EditComparison | None = None
     build_title: str = field(default="", metadata={"saved": "stands"})
     saved_alive: Mapping[str, tuple[str, ...]] | None = field(

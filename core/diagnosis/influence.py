@@ -106,12 +106,20 @@ def influence_cost(lane: MethodLane) -> InfluenceCost:
 
     They follow from the answer that the lane has. Raises BadInput if influence cannot be measured.
     """
-    items, state = _answer_items(lane, by_model=True), lane.state
+    items = _answer_items(lane, by_model=True)
+    return answer_cost(lane, _max_answers(min(len(items), INFLUENCE.max_model_items)))
+
+
+def answer_cost(lane: MethodLane, n_answers: int) -> InfluenceCost:
+    """Return upper bounds of the cost of further answers of a lane's language model.
+
+    They follow from the answer that the lane has.
+    """
+    state = lane.state
     step = next(step for step in reversed(state.trace) if step.stage == "generate")
     tokens = step.usage.tokens_in or (
         estimate_prompt_tokens(state.prompt.messages) if state.prompt is not None else 0
     )
-    n_answers = _max_answers(min(len(items), INFLUENCE.max_model_items))
     seconds = step.seconds + step.saved
     calls = n_answers * max(1, step.usage.calls)
     return InfluenceCost(calls, n_answers * tokens, n_answers * seconds if seconds > 0 else None)
@@ -344,7 +352,7 @@ class _Answers:
         watch: Watch,
     ):
         self._lane, self._by_model, self._items, self._watch = lane, by_model, items, watch
-        self._operator, self._context = _answering_operator(lane, by_model), context
+        self._operator, self._context = answering_operator(lane, by_model), context
         # The node that a graph reader names first; empty for an answer that is a text.
         self._first_nodes: tuple[int, ...] = ()
         if by_model:
@@ -449,11 +457,11 @@ def _answer_items(lane: MethodLane, by_model: bool) -> list[Item]:
     items = items_of(state, by_model)
     if not items:
         raise BadInput(NOTHING_TO_LEAVE_OUT)
-    _answering_operator(lane, by_model)  # raises BadInput
+    answering_operator(lane, by_model)  # raises BadInput
     return items
 
 
-def _answering_operator(lane: MethodLane, by_model: bool) -> Operator:
+def answering_operator(lane: MethodLane, by_model: bool) -> Operator:
     """Return the operator that gave the answer. Raises BadInput if it is part of another one."""
     operators: Sequence[Operator] = (
         lane.line.operators if by_model else retrieval_operators(lane.ask, lane.line)

@@ -36,20 +36,8 @@ def lost_paths(
     -------
     For each run, the lost answers with a path to each.
     """
-    question = next((states[-1].question for states in runs if states), Question(""))
-    goals = {
-        answer: set(gold_nodes(graph, *question.answer_names(answer)))
-        for answer in dict.fromkeys(answers)
-    }
-    paths_by_answer: dict[str, Path] = {}
-    for answer, nodes in goals.items():
-        path = (
-            _path_from_ranking(runs, nodes)
-            or _path_from_steps(runs, nodes)
-            or _shortest_path(graph, runs, nodes)
-        )
-        if path is not None:
-            paths_by_answer[answer] = path
+    goals = _answer_nodes(graph, runs, answers)
+    paths_by_answer = paths_to_answers(graph, runs, answers)
     measured_runs = zip(runs, by_model or [True] * len(runs))
     return [
         [
@@ -59,6 +47,39 @@ def lost_paths(
         ]
         for states, model in measured_runs
     ]
+
+
+def paths_to_answers(
+    graph, runs: Sequence[Sequence[State]], answers: Sequence[str]
+) -> dict[str, Path]:
+    """Return a path to each known answer that has one, as `lost_paths` finds it.
+
+    Parameters
+    ----------
+    runs : the states of each run, oldest first.
+    answers : the known answers.
+    """
+    paths_by_answer: dict[str, Path] = {}
+    for answer, nodes in _answer_nodes(graph, runs, answers).items():
+        path = (
+            _path_from_ranking(runs, nodes)
+            or _path_from_steps(runs, nodes)
+            or _shortest_path(graph, runs, nodes)
+        )
+        if path is not None:
+            paths_by_answer[answer] = path
+    return paths_by_answer
+
+
+def _answer_nodes(
+    graph, runs: Sequence[Sequence[State]], answers: Sequence[str]
+) -> dict[str, set[int]]:
+    """Return the nodes of each known answer of the runs' question."""
+    question = next((states[-1].question for states in runs if states), Question(""))
+    return {
+        answer: set(gold_nodes(graph, *question.answer_names(answer)))
+        for answer in dict.fromkeys(answers)
+    }
 
 
 def read_paths(state: State, by_model: bool) -> tuple[Path, ...]:

@@ -5,7 +5,7 @@ The answer was made from the items. `core.diagnosis.influence` answers again fro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -109,21 +109,36 @@ def without_items(state: State, left_out: Iterable[Item], operator: Operator) ->
 
     `operator` is the operator that answers from the state.
     """
-    left_out_indices: dict[Kind, set[int]] = {}
-    for kind, index in left_out:
-        left_out_indices.setdefault(kind, set()).add(index)
-
-    def keep_others(values: Iterable[Any], kind: Kind) -> tuple:
-        skipped = left_out_indices.get(kind, ())
-        return tuple(value for index, value in enumerate(values) if index not in skipped)
-
-    changes: dict[str, Any] = {"tables": _cut_tables(state, keep_others)}
+    skipped = set(left_out)
+    counts = {table.kind: len(table.items) for table in state.tables or ()}
     for kind, ranking in state.ranked.items():
-        if kind in left_out_indices:
-            scores = None if ranking.scores is None else keep_others(ranking.scores, kind)
-            changes[STATE_FIELDS[kind]] = Ranking(kind, keep_others(ranking.items, kind), scores)
+        counts[kind] = max(counts.get(kind, 0), len(ranking))
+    chosen: list[Item] = []
+    for kind, count in counts.items():
+        chosen += [(kind, index) for index in range(count) if (kind, index) not in skipped]
+    return with_items(state, chosen, operator)
+
+
+def with_items(state: State, chosen: Iterable[Item], operator: Operator) -> State:
+    """Return the state with the chosen items alone, in their order within each kind.
+
+    Reports of paths follow their paths. `operator` is the operator that answers from the state.
+    """
+    indices: dict[Kind, list[int]] = {}
+    for kind, index in chosen:
+        indices.setdefault(kind, []).append(index)
+
+    def select(values: Sequence[Any], kind: Kind) -> tuple:
+        return tuple(values[index] for index in indices.get(kind, ()) if index < len(values))
+
+    changes: dict[str, Any] = {"tables": _cut_tables(state, select)}
+    for kind, ranking in state.ranked.items():
+        if indices.get(kind, []) == list(range(len(ranking))):
+            continue
+        scores = None if ranking.scores is None else select(ranking.scores, kind)
+        changes[STATE_FIELDS[kind]] = Ranking(kind, select(ranking.items, kind), scores)
     if has_report_per_path(state, operator):
-        changes["reports"] = keep_others(state.reports or (), "path")
+        changes["reports"] = select(state.reports or (), "path")
     return replace(state, **changes)
 
 

@@ -39,14 +39,15 @@ def find_equal_lane(comparison: MethodComparison, lane: MethodLane, repair: Repa
 
     It shows what the repaired `lane` would. The result is None if there is no such lane. Such a
     lane runs the repaired line, or has the same operators and brings as many targets. If the repair
-    replaced an operator, it is enough if the lane has the new one.
+    replaced an operator, it is enough if the lane has the new one. A repair of the answer is only
+    shown by a lane with its line.
     """
     line = parse_line(repair.spec)
     new_types = _new_types(lane, repair)
     for index, other in enumerate(comparison.lanes):
         if repr(other.method.line) == repair.spec:
             return index
-        if other is lane:
+        if other is lane or repair.by_answer:
             continue
         types = _operator_types(other.method.line)
         is_alike = new_types <= set(types) if new_types else types == _operator_types(line)

@@ -28,6 +28,7 @@ from core.evaluation.reports.ranks import (
     Ranks,
     ranking_metric,
 )
+from core.evaluation.reports.reading_shares import gain_sentence, reading_shares
 from core.evaluation.reports.summary import RunSummary
 from core.methods.catalogue import RUN_PREFIX
 
@@ -85,7 +86,14 @@ def recommendation(summary: RunSummary) -> Recommendation | None:
         (only_method,) = ranked.values
         share = f"{ranked.names[only_method]}: {_share_text(ranked, only_method)}."
         headline = f"{share} There is no other method to compare."
-        return Recommendation(metric, take="", ranks={only_method: 1}, headline=headline)
+        details = [_gain_sentence(ranked, only_method, "")]
+        return Recommendation(
+            metric,
+            take="",
+            ranks={only_method: 1},
+            headline=headline,
+            details=tuple(filter(None, details)),
+        )
     if ranked.n < MIN_RANKED_QUESTIONS:
         pick = ""
         questions_text = "One question says"
@@ -102,6 +110,7 @@ def recommendation(summary: RunSummary) -> Recommendation | None:
             *_equal_results_sentences(ranked),
             *_lead_by_hops_sentences(ranked, pick),
             _full_depth_sentence(ranked, pick),
+            _gain_sentence(ranked, pick, ranked.names[pick]),
             _power_sentence(ranked),
             _made_questions_note(ranked),
         ]
@@ -243,6 +252,17 @@ def _full_depth_sentence(ranked: Ranks, pick: str) -> str:
         f"With all {depths[best]:,} passages that it hands on, {ranked.names[best]} "
         f"has all the evidence for {counts_text}."
     )
+
+
+def _gain_sentence(ranked: Ranks, method: str, name: str) -> str:
+    """Return a sentence on what a better retriever and a better reader can win at most.
+
+    The sentence is empty if no evidence is known, or if no answer is wrong.
+    """
+    for shares in reading_shares(ranked.summary):
+        if shares.method == method and shares.right.mean != 1:
+            return gain_sentence(shares, name)
+    return ""
 
 
 def _power_sentence(ranked: Ranks) -> str:

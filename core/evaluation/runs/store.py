@@ -11,7 +11,7 @@ import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from core.io.home import home_folder
 from core.io.plain_data import from_plain, to_plain
 from core.io.rows import RowFile, Schema, transaction
 from core.sharing import change_refusal, check_may_change, forget_owner, record_owner
-from core.types import Question, Usage
+from core.types import Question, ReaderAnswer, Usage
 
 EVALUATION_STATEMENTS = (
     "CREATE TABLE runs (\n"
@@ -46,6 +46,13 @@ SPENT_STATEMENT = (
     "  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, model TEXT NOT NULL, "
     "calls INTEGER NOT NULL, tokens_in INTEGER NOT NULL,\n"
     "  tokens_out INTEGER NOT NULL, PRIMARY KEY (run, model))"
+)
+# Created at the first write, like `spent`. `answer` is a saved `ReaderAnswer`.
+READINGS_STATEMENT = (
+    "CREATE TABLE IF NOT EXISTS readings (\n"
+    "  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, instance TEXT NOT NULL, "
+    "question TEXT NOT NULL, context TEXT NOT NULL,\n"
+    "  answer TEXT NOT NULL, PRIMARY KEY (run, instance, question, context))"
 )
 # The application number is "HopS" in the header of the file.
 EVALUATION_SCHEMA = Schema(
@@ -83,12 +90,17 @@ class Run:
 
 @dataclass(frozen=True)
 class StoredRow:
-    """Result of one method on one question: an outcome, or the sentence of its error."""
+    """Result of one method on one question: an outcome, or the sentence of its error.
+
+    `readings` has the answers of its reader to other contexts, by context
+    (`core.diagnosis.reading`). It is empty until they were asked for.
+    """
 
     method: str
     question: Question
     outcome: Outcome | None
     error: str | None = None
+    readings: Mapping[str, ReaderAnswer] = field(default_factory=dict)
 
 
 class Store:
@@ -230,6 +242,40 @@ class Store:
         )
         return {name: Usage(*counts) for name, *counts in usage_rows}
 
+    def save_readings(
+        self, run: int, method: str, question: str, answers: Sequence[ReaderAnswer]
+    ) -> None:
+        """Save the answers of a method's reader to other contexts, replacing earlier ones.
+
+        Parameters
+        ----------
+        run : number of the run.
+        method : id of the method.
+        question : id of the question.
+        answers : one for each context.
+
+        Raises
+        ------
+        StoreError : the file cannot be used.
+        """
+        rows = [
+            (run, method, question, answer.context, _json(to_plain(answer))) for answer in answers
+        ]
+        with self._write():
+            self._db.execute(READINGS_STATEMENT)
+            self._db.executemany("INSERT OR REPLACE INTO readings VALUES (?, ?, ?, ?, ?)", rows)
+
+    def _readings(self, run: int) -> dict[tuple[str, str], dict[str, ReaderAnswer]]:
+        """Return the saved answers to other contexts by method, question and context."""
+        readings: dict[tuple[str, str], dict[str, ReaderAnswer]] = {}
+        if not self._all("SELECT name FROM sqlite_master WHERE name = 'readings'"):
+            return readings
+        query = "SELECT instance, question, context, answer FROM readings WHERE run = ?"
+        for method, question, context, text in self._all(query, (run,)):
+            answer = from_plain(ReaderAnswer, json.loads(text))
+            readings.setdefault((method, question), {})[context] = answer
+        return readings
+
     def finished_pairs(self, run: int) -> set[tuple[str, str]]:
         """Return the pairs of a run that need not be run again.
 
@@ -275,9 +321,11 @@ class Store:
         rows = []
         with self._report_damage():
             saved_rows.sort(key=lambda row: (question_order[row[1]], method_order[row[0]]))
+            readings = self._readings(run)
             for method, question, facts, error in saved_rows:
                 outcome = None if facts is None else _read_outcome(facts, method, question)
-                rows.append(StoredRow(method, questions[question], outcome, error))
+                answers = readings.get((method, question), {})
+                rows.append(StoredRow(method, questions[question], outcome, error, answers))
         return rows
 
     def drawn_questions(self, run: int) -> list[DrawnQuestion]:

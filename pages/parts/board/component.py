@@ -45,7 +45,8 @@ class BoardClicks:
     repair : index of the lane whose repair was clicked. ``payload["repairs"] = False`` draws no
         such button.
     lane : a button of a lane, given by its index, ``{"lane": 0, "do": "change" | "step" |
-        "remove" | "add" | "influence" | "influence-stop"}``. The payload must be “editable”, or
+        "remove" | "add" | "influence" | "influence-stop" | "reading" |
+        "reading-stop"}``. The payload must be “editable”, or
         its lanes must have a ``measure``.
     thumb : a rating, ``{"lane": "lane-0", "verdict": "up" | "down" | "none"}``.
     """

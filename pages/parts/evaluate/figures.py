@@ -32,6 +32,7 @@ from pages.parts.evaluate.loss_repairs import draw_repairs
 from pages.parts.evaluate.method_changes import draw_changes
 from pages.parts.evaluate.pairs import can_be_judged, draw_judged_pairs
 from pages.parts.evaluate.questions import draw_questions
+from pages.parts.evaluate.reading import draw_reading
 from pages.parts.evaluate.recommendation import draw_reasons, draw_recommendation, recommend
 from pages.parts.evaluate.run_progress import draw_downloads, summary
 from pages.parts.shared.sentences import caption
@@ -78,6 +79,7 @@ def draw_figures(run: Run) -> None:
     draw_recommendation(results)
     draw_by_tab = {
         tr("Why"): _draw_why,
+        tr("Reading"): draw_reading,
         tr("Questions"): draw_questions,
         tr("Figures"): _draw_figures_tab,
         tr("Export"): draw_downloads,

@@ -10,6 +10,7 @@ import streamlit as st
 
 from core.errors import HopscopeError
 from core.evaluation.metrics.defaults import defaults_for
+from core.evaluation.repairs.reading_run import start_readings
 from core.evaluation.reports.time_estimates import expected_seconds, measured_seconds
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import SUPPORT_BY_ENCODER, SUPPORT_BY_MODEL, make_plan
@@ -248,6 +249,15 @@ def _choose_settings(source: AnswerSource) -> dict[str, Any]:
             persist_state="session",
             help=tr("Methods share no results, so that their seconds can be compared."),
         )
+        reading = st.toggle(
+            tr("Retrieval or reading"),
+            key="evaluate_reading",
+            persist_state="session",
+            help=tr(
+                "Asks each reader again with nothing and with the evidence alone: at the end, two "
+                "calls a question. The limit does not count them."
+            ),
+        )
         abstract = source.is_corpus and st.toggle(
             tr("Long answers"),
             key="evaluate_abstract",
@@ -274,6 +284,7 @@ def _choose_settings(source: AnswerSource) -> dict[str, Any]:
         "cold": cold,
         "support": tuple(support),
         "abstract": abstract,
+        "reading": reading,
     }
 
 
@@ -355,6 +366,7 @@ def begin_run(
     seed: int,
     max_concurrent: int = 0,
     cap: Cap | None = None,
+    reading: bool = False,
     **settings: Any,
 ) -> None:
     """Start an evaluation and show it, or draw the error.
@@ -365,7 +377,8 @@ def begin_run(
     sets : names of question sets.
     size, seed : number of questions drawn of each set, and the seed of the draw.
     max_concurrent : most parallel requests per server; 0 finds the best number.
-    settings : as `_choose_settings` returns them.
+    reading : True to ask the readers again once the run is finished.
+    settings : further ones as `_choose_settings` returns them.
     """
     with shown_errors():
         with st.spinner(
@@ -373,5 +386,8 @@ def begin_run(
         ):
             plan = make_plan(selected, ",".join(sets), size, engine().graph, seed=seed, **settings)
             job = evaluate(engine(), store(), plan, max_concurrent=max_concurrent, cap=cap)
+            if reading:  # its job waits for that of the run
+                run = store().run(job.number)
+                start_readings(engine(), store(), run, only_finished=True)
         st.query_params["run"] = str(job.number)
         st.rerun()
