@@ -48,13 +48,14 @@ def context_lines(prompt: Prompt | None) -> list[tuple[int, str]]:
     They are those of the last message and, in a user's own prompt, of the system message. The turns
     before the last message are solved examples.
     """
+    if prompt is None:
+        return []
     lines: list[tuple[int, str]] = []
     first_index = 0
-    messages = prompt.messages if prompt is not None else ()
-    for number, message in enumerate(messages, 1):
+    for number, message in enumerate(prompt.messages, 1):
         message_lines = message["content"].split("\n")
         is_own_system = message["role"] == "system" and prompt.source == OWN_SOURCE
-        if number == len(messages) or is_own_system:
+        if number == len(prompt.messages) or is_own_system:
             lines += enumerate(message_lines, first_index)
         first_index += len(message_lines)
     return lines
