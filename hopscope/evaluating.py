@@ -37,6 +37,7 @@ from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.summary import RunSummary, summary_dict
 from core.evaluation.runs.evaluation_jobs import evaluate as start
 from core.evaluation.runs.plan import OpenedSet, make_plan, misfits, source_of
+from core.evaluation.runs.repeats import aa_offer, with_repeats
 from core.evaluation.runs.store import Store, StoredRow, evaluations_file
 from core.methods.catalogue import catalogue
 from core.models.price import parse_cap
@@ -330,6 +331,7 @@ def evaluate(
     judge: bool = False,
     graph: str = "",
     corpus: str = "",
+    repeats: int = 1,
     progress: bool = True,
 ) -> Evaluation:
     """Evaluate methods on questions.
@@ -362,6 +364,9 @@ def evaluate(
     graph, corpus : str
         Name of the graph to ask instead of the set's own; for rows, of the graph or the corpus.
         Default for rows: the graph of MetaQA.
+    repeats : int
+        Runs of each method with chance, with other seeds (docs/noise-and-claims.md). Methods
+        without chance run once.
     progress : bool
         Whether to draw a progress bar.
 
@@ -392,7 +397,9 @@ def evaluate(
     size = sample if isinstance(sets, str) else None
     settings: dict[str, Any] = {"graph": graph, "seed": seed, "model": llm, "judge": judge}
     plan = make_plan(to_methods(methods, source), sets, size, engine().graph, **settings)
-    warn_user([*plan.notes, *misfits(plan.drawn, engine().graph)])
+    plan = with_repeats(plan, repeats, engine().models)
+    offer = aa_offer(plan.methods, engine().models, llm, plan.repeats)
+    warn_user([*plan.notes, *misfits(plan.drawn, engine().graph), *offer])
     store = Store(evaluations_file())
     job = start(engine(), store, plan, cap=parse_cap(str(cap)))
     try:

@@ -49,6 +49,7 @@ from core.evaluation.reports.steps_table import signed_interval
 from core.evaluation.reports.summary import RunSummary, summary_dict
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan, misfits, source_of
+from core.evaluation.runs.repeats import aa_offer, with_repeats
 from core.evaluation.runs.store import Store, evaluations_file
 from core.lines.text import split_at_commas
 from core.methods.catalogue import RUN_PREFIX, Method, catalogue, find_method, method_for_source
@@ -113,6 +114,7 @@ def add_command(subparsers) -> None:
         help="questions drawn from each set, or all (default: 200)",
     )
     add_count(evaluate, "--seed", 0, "of the sample and of everything else drawn at random", low=0)
+    add_count(evaluate, "--repeats", 1, "runs of each method with chance, with other seeds")
     evaluate.add_argument(
         "--graph",
         metavar="NAME",
@@ -252,7 +254,8 @@ def run(options) -> int:
     required, cap = parse_gates(options.fail_below), parse_cap(options.cap)
     engine, store = options.engine(), Store(evaluations_file())
     plan = _plan(options, engine)
-    warn([*plan.notes, *misfits(plan.drawn, engine.graph)])
+    offer = aa_offer(plan.methods, engine.models, plan.model, plan.repeats)
+    warn([*plan.notes, *misfits(plan.drawn, engine.graph), *offer])
     limit = ESTIMATE_QUESTIONS if options.estimate else 0  # 0: no limit
     job = evaluate(
         engine, store, plan, options.again, workers_of(options), options.at_once, cap, limit
@@ -350,7 +353,8 @@ def _plan(options, engine):
     }
     with TerminalBar("Opening the graph") as watch:
         open_graph = partial(engine.graph, watch=watch)
-        return make_plan(methods, sets, sample, open_graph, **settings)
+        plan = make_plan(methods, sets, sample, open_graph, **settings)
+    return with_repeats(plan, options.repeats, engine.models)
 
 
 def _chosen_methods(options, specs: Sequence[str], sets: str, models) -> tuple[Method, ...]:
@@ -434,6 +438,7 @@ def _print(summary, extra_rows: list[str]) -> None:
         *summary.answer_fault_sentences(),
         *summary.missing_depth_sentences(names),
         *summary.external_result_sentences(),
+        *summary.spread_sentences(names),
     ]
     _print_conditions(summary, names)
     _print_table(summary, names, table)

@@ -52,6 +52,7 @@ SYMBOLS = (
 )
 DASHES = ("solid", "dash", "dot", "dashdot")  # dash styles of lines that partly overlap
 LINE_COLOUR = "#6b7785"
+NOISE_COLOUR = "rgba(128,140,152,0.35)"  # of the spread between runs of the same method
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,14 @@ def front_plot(summary: RunSummary, table: EstimateTable, cost: str, quality: st
     names = method_names(summary.run)
     for equal, (c, q) in group_equal(points).items():
         method = equal[0]
+        if spread := summary.spread(method, quality):
+            figure.add_scatter(
+                x=[c.mean, c.mean],
+                y=[spread.low, spread.high],
+                mode="lines",
+                line={"color": NOISE_COLOUR, "width": 16},
+                hoverinfo="skip",
+            )
         i = summary.methods.index(method)
         figure.add_scatter(
             x=[c.mean],

@@ -83,6 +83,9 @@ class Plan:
     support : models that check if the text in the prompt supports the answer's sentences:
         `SUPPORT_BY_ENCODER`, `SUPPORT_BY_MODEL`, or both.
     notes : sentences on rows that were skipped in the question files.
+    repeats : runs of each method with chance, the first included
+        (`core.evaluation.runs.repeats.with_repeats`).
+    varied : ids of the methods that are repeated, each with what varies in words.
     """
 
     methods: tuple[Method, ...]
@@ -97,6 +100,8 @@ class Plan:
     support: tuple[str, ...] = ()
     second_judge: str = ""
     notes: tuple[str, ...] = ()
+    repeats: int = 1
+    varied: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if not self.methods:
@@ -194,7 +199,12 @@ class Plan:
             # Only if set, so that the keys of runs saved without these settings stay the same.
             **({"support": list(self.support)} if self.support else {}),
             **({"second_judge": self.second_judge} if self.second_judge else {}),
+            **(self._repeat_spec() if self.repeats > 1 else {}),
         }
+
+
+    def _repeat_spec(self) -> dict[str, Any]:
+        return {"repeats": self.repeats, "varied": [list(pair) for pair in self.varied]}
 
 
 def _question_key(question: Question) -> list[Any]:

@@ -159,7 +159,10 @@ def enlarge_plan(store: Store, run: Run, count: int, open_graph: Callable[[str],
     first = saved_plan.drawn[0]
     settings = {
         name: getattr(saved_plan, name)
-        for name in ("seed", "model", "judge", "cold", "support", "second_judge")
+        for name in (
+            *("seed", "model", "judge", "cold", "support", "second_judge"),
+            *("repeats", "varied"),
+        )
     }
     return make_plan(
         saved_plan.methods,

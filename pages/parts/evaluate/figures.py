@@ -170,7 +170,7 @@ def _draw_table(results: RunSummary) -> None:
             row[tr("Questions")] = results.done_text(method)
         for name in names:
             most = part.max_passages_below_cutoff(method, name)
-            cell = _cell(name, figures[method][name], most)
+            cell = _cell(name, figures[method][name], most) + _noise(part, method, name)
             row[name] = f"★ {cell}" if best[name] == method else cell
         rows.append(row)
     config = {name: st.column_config.TextColumn(_title(name), help=_help(name)) for name in names}
@@ -181,7 +181,7 @@ def _draw_table(results: RunSummary) -> None:
     st.dataframe(rows, hide_index=True, column_config=config)
     caption(
         "Mean and 95 % bootstrap interval over the questions; failed ones score 0. ★: better than "
-        "every other method beyond chance."
+        "every other method beyond chance. ░: lowest to highest mean of the method's own runs."
     )
     st.multiselect(
         tr("Metrics"),
@@ -210,6 +210,7 @@ def _notes(part: RunSummary, names: list[str]) -> Iterator[str]:
     yield from part.answer_fault_sentences()
     yield from part.missing_depth_sentences(names)
     yield from part.external_result_sentences()
+    yield from part.spread_sentences(names)
 
 
 def _part(results: RunSummary, hops: str | int | None) -> RunSummary:
@@ -389,7 +390,8 @@ def _draw_tests(results: RunSummary) -> None:
     st.dataframe(rows, hide_index=True, column_config={"p": small, tr("p, corrected"): small})
     caption(
         "A sign-flip permutation test on the questions that gave both a number. The corrected p "
-        "is Holm's, over the methods for one metric. {untested}",
+        "is Holm's, over the methods for one metric. With repeats, their variance counts too. "
+        "{untested}",
         untested=results.untested_sentence(),
     )
 
@@ -421,6 +423,14 @@ def _cell(name: str, figure, max_passages: int) -> str:
     if max_passages:
         return tr("only {most:,} handed on", most=max_passages)
     return screen_interval(name, figure)
+
+
+def _noise(part: RunSummary, method: str, name: str) -> str:
+    """Return the lowest and highest mean of a method's runs in shade; empty without repeats."""
+    spread = part.spread(method, name)
+    if spread is None:
+        return ""
+    return f" ░{screen_figure(name, spread.low)}–{screen_figure(name, spread.high)}░"
 
 
 def _title(name: str) -> str:
