@@ -81,10 +81,7 @@ def recommendation(summary: RunSummary) -> Recommendation | None:
     if not ranked.n:
         return None
     if len(ranked.values) == 1:
-        (only_method,) = ranked.values
-        share = f"{ranked.names[only_method]}: {_share_text(ranked, only_method)}."
-        headline = f"{share} There is no other method to compare."
-        return Recommendation(metric, take="", ranks={only_method: 1}, headline=headline)
+        return _for_one_method(ranked)
     if ranked.n < MIN_RANKED_QUESTIONS:
         pick = ""
         questions_text = "One question says"
@@ -111,6 +108,25 @@ def recommendation(summary: RunSummary) -> Recommendation | None:
         headline=headline,
         details=tuple(filter(None, details)),
         more=_further_questions(ranked),
+    )
+
+
+def _for_one_method(ranked: Ranks) -> Recommendation:
+    """Return the figure of the only method, and how far it is from itself if it was repeated."""
+    (method,) = ranked.values
+    share = f"{ranked.names[method]}: {_share_text(ranked, method)}."
+    details = []
+    if test := ranked.summary.aa_test(method, ranked.metric):
+        verdict = "chance alone makes such differences"
+        if test.is_significant:
+            verdict = "something moves a whole run, so compare with repeats only"
+        details.append(f"Against itself (A/A) it differs by {format_interval(test)}: {verdict}.")
+    return Recommendation(
+        ranked.metric,
+        take="",
+        ranks={method: 1},
+        headline=f"{share} There is no other method to compare.",
+        details=tuple(details),
     )
 
 

@@ -202,7 +202,7 @@ class RunSummary:
 
     @property
     def repeated(self) -> dict[str, str]:
-        """What varies between the repeats of each repeated method, by its id."""
+        """Words for the chance in each repeated method, by its id."""
         return dict(self.run.spec.get("varied", ()))
 
     def runs_of(self, method: str) -> list[int]:
@@ -226,6 +226,17 @@ class RunSummary:
         return run_spread(
             np.array([self._values_of_run(method, [name], False, run)[:, 0] for run in runs])
         )
+
+    def aa_test(self, method: str, name: str) -> PairedTest | None:
+        """Return the paired test of a method's first repeat against its first run (A/A)."""
+        runs = self.runs_of(method)
+        if len(runs) == 1:
+            return None
+        first, second = (
+            self._values_of_run(method, [name], with_context=False, run=run)[:, 0]
+            for run in runs[:2]
+        )
+        return paired_test(name, method, method, second, first)
 
     def spread_sentences(self, names: Sequence[str]) -> list[str]:
         """Return a sentence on each repeated method: its runs, what varies, and the spread."""

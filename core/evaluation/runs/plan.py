@@ -180,7 +180,6 @@ class Plan:
         signatures of the models and everything else that the operators depend on. Questions and
         models enter by their digests.
         """
-        question_keys = [_question_key(drawn.question) for drawn in self.drawn]
         return {
             "instances": [
                 {"id": each.id, "name": each.name, "title": each.title, "line": repr(each.line)}
@@ -190,7 +189,7 @@ class Plan:
             "set": self.set,
             "of": self.of,
             "sample": len(self.drawn),
-            "questions": _digest(question_keys),
+            "questions": question_digest(drawn.question for drawn in self.drawn),
             "seed": self.seed,
             "model": self.model,
             "judge": self.judge,
@@ -202,9 +201,13 @@ class Plan:
             **(self._repeat_spec() if self.repeats > 1 else {}),
         }
 
-
     def _repeat_spec(self) -> dict[str, Any]:
         return {"repeats": self.repeats, "varied": [list(pair) for pair in self.varied]}
+
+
+def question_digest(questions: Iterable[Question]) -> str:
+    """Return the digest of questions with what is known of them."""
+    return _digest([_question_key(question) for question in questions])
 
 
 def _question_key(question: Question) -> list[Any]:

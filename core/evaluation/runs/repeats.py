@@ -30,10 +30,15 @@ SEED_REPEATS = "repeats"  # `ServerProfile.seed` of a server that repeats itself
 
 @dataclass(frozen=True)
 class Chance:
-    """A source of chance in a method, in words. `is_sampled` is true for a language model's."""
+    """A source of chance in a method, in words.
+
+    `is_sampled` is true for replies of a language model. `follows_seed` is false for what may vary
+    with the same seed too.
+    """
 
     words: str
     is_sampled: bool = False
+    follows_seed: bool = True
 
 
 def repeat_seed(seed: int, number: int) -> int:
@@ -65,7 +70,7 @@ def chance_of(method: Method, models: Models, answers: bool) -> tuple[Chance, ..
         if operator.is_random:
             sources.append(Chance(f"the draws of {type(operator).__name__}"))
         elif not operator.is_reusable:
-            sources.append(Chance("your own retriever"))
+            sources.append(Chance("your own retriever", follows_seed=False))
         sources += _chance_of_models(operator, models, answers)
     return tuple(dict.fromkeys(sources))
 
@@ -107,9 +112,7 @@ def with_repeats(plan: Plan, runs: int, models: Models) -> Plan:
     return replace(plan, repeats=runs, varied=tuple(varied), notes=notes)
 
 
-def repeated(
-    methods: Sequence[Method], runs: int, models: Models, answers: bool
-) -> list[Method]:
+def repeated(methods: Sequence[Method], runs: int, models: Models, answers: bool) -> list[Method]:
     """Return methods as often as they run: those with chance `runs` times, the others once."""
     counted: list[Method] = []
     for method in methods:
@@ -170,7 +173,8 @@ def _chance_of_models(operator: Operator, models: Models, answers: bool) -> Iter
         elif getattr(info, "backend", "") == SERVED_BACKEND:
             profile = getattr(info, "profile", None)
             if profile is None or profile.seed != SEED_REPEATS:
-                yield Chance(f"replies of {name} (its server may vary)", is_sampled=True)
+                words = f"replies of {name} (its server may vary)"
+                yield Chance(words, is_sampled=True, follows_seed=False)
 
 
 def _info(models: Models, name: str) -> Any:

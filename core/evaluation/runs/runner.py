@@ -220,9 +220,8 @@ class EvaluationRunner:
 
     def _save_row(self, row: FinishedRow, number: int) -> None:
         states = None if number else row.states
-        self.store.save_row(
-            self.run, row.method, row.question, row.outcome, row.error, states, repeat=number
-        )
+        values = (self.run, row.method, row.question, row.outcome, row.error, states)
+        self.store.save_row(*values, number)
 
     def _run_in_process(self, watch: Watch, turns_left: Sequence[RepeatTurn], pace: Pace) -> None:
         """Run the remaining rows in this process.

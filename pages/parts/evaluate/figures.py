@@ -27,6 +27,7 @@ from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.saved_sources import sources_of
 from core.evaluation.runs.store import Run
 from core.operators import OPERATORS
+from pages.parts.evaluate.figure_record import draw_figure_record
 from pages.parts.evaluate.loss_causes import draw_loss_causes, has_own_method
 from pages.parts.evaluate.loss_repairs import draw_repairs
 from pages.parts.evaluate.method_changes import draw_changes
@@ -144,6 +145,7 @@ def _draw_figures_tab(results: RunSummary) -> None:
     if can_be_judged(results):
         _draw_section("pairs", tr("Judged in pairs"), draw_judged_pairs, results)
     _draw_section("costs", tr("Average cost per step"), _draw_step_costs, results)
+    _draw_section("record", tr("Check a figure"), draw_figure_record, results)
     _draw_section("meanings", tr("What the metrics mean"), _draw_meanings, results)
 
 

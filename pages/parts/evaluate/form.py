@@ -179,7 +179,10 @@ def _start_words(selected: list[Method], n_questions: int, model: bool) -> tuple
     seconds += len(selected) * (reply_cost[0] if reply_cost else 0.0)
     basis = ""
     if guessed:
-        basis = tr("Never evaluated here, so guessed: {methods}.", methods=", ".join(dict.fromkeys(guessed)))
+        basis = tr(
+            "Never evaluated here, so guessed: {methods}.",
+            methods=", ".join(dict.fromkeys(guessed)),
+        )
     return tr("Start: about {time}", time=duration_text(seconds * n_questions)), plain(basis)
 
 

@@ -7,12 +7,13 @@ HOPSCOPE_AA_RUNS=1000 each kind of evaluation is drawn so many times.
 from __future__ import annotations
 
 import os
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
+from core.evaluation.metrics import statistics
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.outcome import GoldRanks, Outcome
 from core.evaluation.reports.ranks import Ranks
@@ -74,6 +75,13 @@ def aa_summary(kind: Kind, rng: np.random.Generator, methods: int = 2) -> RunSum
     if kind.runs > 1:
         spec |= {"repeats": kind.runs, "varied": [[key, "its draws"] for key in keys]}
     return RunSummary(Run(1, "", spec, 0.0, "done", 0, 0), rows)
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch):
+    """Fewer flips of signs, and hardly any resamples for intervals, which rank nothing."""
+    monkeypatch.setattr(statistics, "RANDOM_PERMUTATIONS", 999)
+    monkeypatch.setattr(statistics, "estimates", partial(statistics.estimates, resamples=50))
 
 
 def is_different(summary: RunSummary) -> bool:

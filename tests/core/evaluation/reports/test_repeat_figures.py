@@ -101,3 +101,16 @@ def test_the_dot_plot_has_a_grey_band_behind_a_repeated_method():
     assert "Grey" in plot_legend(summary, rows)
     (sentence,) = summary.spread_sentences(["hits@1"])
     assert "2 runs" in sentence and "its draws" in sentence and "0.5 to 0.625" in sentence
+
+
+def test_an_aa_run_says_how_far_a_method_is_from_itself():
+    """Of 16 questions the second run misses two that the first has right: -.125, p = 1/2."""
+    base = repeat_summary("1" * 10 + "0" * 6, "1" * 8 + "0" * 8, b="0" * 16)
+    base.run.spec["instances"] = base.run.spec["instances"][:1]
+    alone = RunSummary(base.run, base.rows_of("a"))
+    test = alone.aa_test("a", "hits@1")
+    assert (test.difference, test.p) == (-0.125, 0.5)
+    (sentence,) = recommendation(alone).details
+    assert "-.12" in sentence and "chance alone" in sentence
+    base.run.spec["varied"] = []
+    assert recommendation(RunSummary(base.run, base.rows_of("a"))).details == ()

@@ -95,7 +95,9 @@ def test_runs_without_repeats_keep_their_keys():
     )
     drawn = tuple(DrawnQuestion(one, "films-set", GraphSource("films")) for one in questions)
     settings = {"graphs": (("films", "0"),), "model": False}
-    plan = Plan((Method("a", "A", parse_line(FIXED), short="A"),), drawn, "films-set", 10, **settings)
+    plan = Plan(
+        (Method("a", "A", parse_line(FIXED), short="A"),), drawn, "films-set", 10, **settings
+    )
     assert evaluation_key(plan.spec("models")) == "e03e2b484c31847f"
 
 
