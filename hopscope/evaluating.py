@@ -18,6 +18,7 @@ from core.evaluation.advice.plan import ADVICE_DEFAULTS
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.evaluation_jobs import evaluate as start
 from core.evaluation.runs.plan import OpenedSet, make_plan, misfits, source_of
+from core.evaluation.runs.repeats import aa_offer, with_repeats
 from core.evaluation.runs.store import Store, evaluations_file
 from core.methods.catalogue import RUN_PREFIX, catalogue
 from core.models.price import parse_cap
@@ -45,6 +46,7 @@ def evaluate(
     judge: bool = False,
     graph: str = "",
     corpus: str = "",
+    repeats: int = 1,
     progress: bool = True,
 ) -> Evaluation:
     """Evaluate methods on questions.
@@ -80,6 +82,9 @@ def evaluate(
     graph, corpus : str
         Name of the graph to ask instead of the set's own; for rows, of the graph or the corpus.
         Default for rows: the graph of MetaQA.
+    repeats : int
+        Runs of each method with chance, with other seeds (docs/noise-and-claims.md). Methods
+        without chance run once.
     progress : bool
         Whether to draw a progress bar.
 
@@ -114,9 +119,10 @@ def evaluate(
     first = [] if run is None else to_methods(f"{RUN_PREFIX}{run.name}", source)
     selected = [*first, *to_methods(methods, source)]
     plan = make_plan(selected, sets, size, engine().graph, **settings)
-    warn_user(
-        [*(run.notes if run is not None else ()), *plan.notes, *misfits(plan.drawn, engine().graph)]
-    )
+    plan = with_repeats(plan, repeats, engine().models)
+    notes = [*(run.notes if run is not None else ()), *plan.notes]
+    offer = aa_offer(plan.methods, engine().models, llm, plan.repeats)
+    warn_user([*notes, *misfits(plan.drawn, engine().graph), *offer])
     store = Store(evaluations_file())
     job = start(engine(), store, plan, cap=parse_cap(str(cap)))
     try:

@@ -456,17 +456,7 @@ def draw_board(on_screen: ScreenComparison) -> None:
             draw_job_end(job)
             draw_follow_up_errors(job.comparison)
         has_ended = not any_running(jobs_on_screen(on_screen))
-        data = add_queue_length(payload(on_screen), on_screen)
-        data = add_measurements(add_earlier_answers(data, on_screen), on_screen)
-        data = add_readings(data, on_screen)
-        data = {
-            **data,
-            "editable": True,
-            "most_lanes": MAX_COMPARE_LANES,
-            "ways": [*screen_drawing(on_screen).view.node_buttons, *EDIT_ACTIONS],
-        }
-        if has_ended:
-            data = add_thumbs(on_screen.comparison, data)
+        data = _board_data(on_screen, has_ended)
         handle_clicks(on_screen, board(data, key="board"), data["paths"])
         if job is not None and engine().is_postponed(job):
             button(
@@ -486,6 +476,19 @@ def draw_board(on_screen: ScreenComparison) -> None:
             wait_for_news(on_screen)
 
     update_board()
+
+
+def _board_data(on_screen: ScreenComparison, has_ended: bool) -> dict[str, Any]:
+    """Return what the board draws of a comparison, with thumbnails once it has ended."""
+    data = add_queue_length(payload(on_screen), on_screen)
+    data = add_measurements(add_earlier_answers(data, on_screen), on_screen)
+    data = {
+        **add_readings(data, on_screen),
+        "editable": True,
+        "most_lanes": MAX_COMPARE_LANES,
+        "ways": [*screen_drawing(on_screen).view.node_buttons, *EDIT_ACTIONS],
+    }
+    return add_thumbs(on_screen.comparison, data) if has_ended else data
 
 
 def draw_job_end(job: Job) -> None:

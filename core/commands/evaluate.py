@@ -61,6 +61,7 @@ from core.evaluation.reports.summary import RunSummary, summary_dict
 from core.evaluation.routing.router import router_data
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan, misfits, source_of
+from core.evaluation.runs.repeats import aa_offer, with_repeats
 from core.evaluation.runs.store import Store, evaluations_file
 from core.lines.text import split_at_commas
 from core.methods.catalogue import RUN_PREFIX, Method, catalogue, find_method, method_for_source
@@ -125,6 +126,7 @@ def add_command(subparsers) -> None:
         help="questions drawn from each set, or all (default: 200)",
     )
     add_count(evaluate, "--seed", 0, "of the sample and of everything else drawn at random", low=0)
+    add_count(evaluate, "--repeats", 1, "runs of each method with chance, with other seeds")
     evaluate.add_argument(
         "--graph",
         metavar="NAME",
@@ -276,31 +278,25 @@ def run(options) -> int:
     required, cap = parse_gates(options.fail_below), parse_cap(options.cap)
     engine, store = options.engine(), Store(evaluations_file())
     plan = _plan(options, engine)
-    warn([*plan.notes, *misfits(plan.drawn, engine.graph)])
+    offer = aa_offer(plan.methods, engine.models, plan.model, plan.repeats)
+    warn([*plan.notes, *misfits(plan.drawn, engine.graph), *offer])
     limit = ESTIMATE_QUESTIONS if options.estimate else 0  # 0: no limit
     job = evaluate(
         engine, store, plan, options.again, workers_of(options), options.at_once, cap, limit
     )
     repairs: tuple[LineRepairs, ...] = ()
     try:
-        finish_job(job)
-        if options.estimate and job.evaluation.estimate is not None:
-            warn([job.evaluation.estimate.words()])
-        if options.repairs:
-            repairs = finish_job(start_repairs(engine, store, store.run(job.number)))
-        if options.reading and not options.estimate:
-            read_again(engine, store, job.number)
+        repairs = _finish_run(options, engine, store, job)
     finally:  # The figures so far are reported after Ctrl-C too.
         summary = RunSummary(store.run(job.number), store.rows(job.number))
         if summary.rows:
-            router = router_data(store, summary) if options.router else None
             report_run(
                 summary,
                 files,
                 extra_rows,
                 options.json,
                 repairs,
-                router=router,
+                router=router_data(store, summary) if options.router else None,
                 reading=options.reading,
             )
             _report_details(options, engine, store, summary)
@@ -309,6 +305,19 @@ def run(options) -> int:
     if failures or not all(summary.counts(method)["scored"] for method in summary.methods):
         return EXIT_FAILED
     return EXIT_OK
+
+
+def _finish_run(options, engine, store: Store, job) -> tuple[LineRepairs, ...]:
+    """Wait for a run, try its repairs and ask its readers again where the options ask for it."""
+    finish_job(job)
+    repairs: tuple[LineRepairs, ...] = ()
+    if options.estimate and job.evaluation.estimate is not None:
+        warn([job.evaluation.estimate.words()])
+    if options.repairs:
+        repairs = finish_job(start_repairs(engine, store, store.run(job.number)))
+    if options.reading and not options.estimate:
+        read_again(engine, store, job.number)
+    return repairs
 
 
 def _report_details(options, engine, store: Store, summary: RunSummary) -> None:
@@ -397,7 +406,8 @@ def _plan(options, engine):
     }
     with TerminalBar("Opening the graph") as watch:
         open_graph = partial(engine.graph, watch=watch)
-        return make_plan(methods, sets, sample, open_graph, **settings)
+        plan = make_plan(methods, sets, sample, open_graph, **settings)
+    return with_repeats(plan, options.repeats, engine.models)
 
 
 def _chosen_methods(options, specs: Sequence[str], sets: str, models) -> tuple[Method, ...]:
@@ -481,6 +491,7 @@ def _print(summary, extra_rows: list[str]) -> None:
         *summary.answer_fault_sentences(),
         *summary.missing_depth_sentences(names),
         *summary.external_result_sentences(),
+        *summary.spread_sentences(names),
     ]
     _print_conditions(summary, names)
     _print_table(summary, names, table)

@@ -1,11 +1,16 @@
-"""Command `export`: write finished comparisons as a static site."""
+"""Command `export`: write finished comparisons as a static site, or a run as a claim."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from pathlib import Path
 
+from core.commands.terminal import EXIT_OK, warn
+from core.errors import BadInput
+from core.evaluation.exchange.claims import write_claim
+from core.evaluation.runs.store import Store, evaluations_file
 from core.io.home import ROOT
 
 
@@ -14,27 +19,47 @@ def add_command(subparsers) -> None:
     parser = subparsers.add_parser(
         "export",
         description="Write finished comparisons as a folder of web pages. Any web host serves "
-        "them, and they open from disk. They hold everything that the comparisons show.",
+        "them, and they open from disk. They hold everything that the comparisons show. Or write "
+        "an evaluation as a folder that another person can check (hopscope verify).",
     )
     parser.add_argument(
         "cases",
         nargs="+",
         metavar="CASES",
-        help="files *.cases.gz, ids of saved cases (hopscope cases list), or shipped",
+        help="files *.cases.gz, ids of saved cases (hopscope cases list), or shipped; with "
+        "--claim the number of an evaluation",
     )
-    parser.add_argument(
-        "--site", required=True, metavar="FOLDER", help="the folder, made where there is none"
+    target = parser.add_mutually_exclusive_group(required=True)
+    target.add_argument(
+        "--site", metavar="FOLDER", help="write web pages into it, made where there is none"
     )
+    target.add_argument("--claim", metavar="FOLDER", help="write a claim into this new folder")
     parser.set_defaults(run=run)
 
 
 def run(options) -> int:
-    """Start the program that draws the pages, and return its exit code.
+    """Write the claim or the pages, and return the exit code.
 
-    It is a process of its own, because the code that draws is on a floor above the commands.
+    The program that draws pages is a process of its own, because its code is on a floor above the
+    commands.
     """
+    if options.claim:
+        return _write_claim(options)
     program = ROOT / "pages" / "parts" / "cases" / "site.py"
     return subprocess.run(
         [sys.executable, "-P", str(program), options.site, *options.cases],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     ).returncode
+
+
+def _write_claim(options) -> int:
+    """Write the claim folder of an evaluation, and say what it lacks. Raises BadInput."""
+    number, *others = options.cases
+    if others or not number.isdecimal():
+        raise BadInput("--claim takes the number of one evaluation (hopscope evaluate prints it).")
+    store = Store(evaluations_file())
+    run_row = store.run(int(number))
+    sentences = write_claim(options.engine(), store, run_row, Path(options.claim))
+    print(f"Written to {options.claim}; check it by: hopscope verify {options.claim}")
+    warn(sentences)
+    return EXIT_OK

@@ -11,7 +11,7 @@ COMMAND_GROUPS = {
     "Ask": {
         "ask": ("ask several methods one question", '"who directed Inception" --no-llm'),
         "methods": ("list the methods and what they need", "--json"),
-        "export": ("write finished comparisons as web pages", "shipped --site site"),
+        "export": ("write comparisons as web pages, a run as a claim", "shipped --site site"),
         "cases": ("list, export or import saved comparisons", "export --out mine.cases.gz"),
     },
     "Bring your own data": {
@@ -37,6 +37,7 @@ COMMAND_GROUPS = {
         ),
         "judge": ("let a language model compare answers in pairs", "12 --sample 50"),
         "reproduce": ("make a paper's table, next to its printed values", "lego-table-7 --small"),
+        "verify": ("check a claim that export wrote, and run it again", "claim --rows 20"),
     },
     "Prepare": {
         "prepare": ("build and fetch what the first question needs", ""),

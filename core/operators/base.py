@@ -264,6 +264,8 @@ class Operator(OperatorBase):
     on_documents: ClassVar[bool] = False
     # True if its result may be reused in a later run of the same question
     is_reusable: ClassVar[bool] = True
+    # True if it draws random numbers, so that another seed may give another result
+    is_random: bool = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Take attributes under their former names, as operators of other people have them."""

@@ -115,6 +115,10 @@ class PersonalizedPageRank(Operator):
             object.__setattr__(self, "method", "auto")
         super().__post_init__()
 
+    @property
+    def is_random(self) -> bool:  # type: ignore[override]
+        return self.method in RANDOM_METHODS
+
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         ctx.watch.report("PageRank from the question's entities")
         report = PageRankReport()
@@ -221,6 +225,7 @@ class RandomWalks(Operator):
     title = "random walks"
     plain = "takes the nodes of {walks:,} random walks from the entities"
     writes = ("subgraph",)
+    is_random = True
 
     walks: int = param(
         64, "Walks a seed", "How many walks start at each seed.", low=1, high=100_000

@@ -198,6 +198,7 @@ class RandomSelect(Operator):
     title = "random selection"
     plain = "keeps {keep:,} at random"
     reads, writes = ("paths",), ("paths",)
+    is_random = True
 
     keep: int = param(32, "Keep", "How many paths are drawn.", low=1, high=100_000)
 

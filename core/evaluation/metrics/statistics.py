@@ -194,6 +194,63 @@ def share_estimate(values: Sequence[float]) -> Estimate:
     return Estimate(mean, max(0.0, min(mean, low)), min(1.0, max(mean, high)), n)
 
 
+@dataclass(frozen=True)
+class RunSpread:
+    """Spread of a method's mean between repeats of the method on the same questions.
+
+    Parameters
+    ----------
+    low, high : lowest and highest mean of a run.
+    runs : number of runs, the first included.
+    shared : variance of the mean over the runs, from what moves all questions of a run together.
+    """
+
+    low: float
+    high: float
+    runs: int
+    shared: float
+
+
+def run_spread(values: np.ndarray) -> RunSpread | None:
+    """Return the spread between repeats of a method.
+
+    Parameters
+    ----------
+    values : float64 [runs, questions]; questions that lack a value in any run are left out.
+
+    Returns
+    -------
+    The spread; None for fewer than two runs, or without questions.
+
+    Notes
+    -----
+    Two-way analysis of variance of value = mean + question + run + rest. Between the means of R
+    runs over n questions lies the variance s^2. Of this, the rest explains MS / n, with MS the mean
+    square of the rest. The run itself has max(0, s^2 - MS / n), and the mean over R runs has
+    `shared` = max(0, s^2 - MS / n) / R. What the rest adds to the mean over R runs is in the
+    variance between questions already.
+
+    Examples
+    --------
+    >>> from core.evaluation.metrics.statistics import run_spread
+    >>> run_spread(np.array([[0.0, 1.0], [1.0, 2.0]]))  # every question moved by 1: s^2 = 1/2
+    RunSpread(low=0.5, high=1.5, runs=2, shared=0.25)
+    """
+    values = np.asarray(values, np.float64)
+    values = values[:, ~np.isnan(values).any(0)]
+    runs, n = values.shape
+    if runs < 2 or not n:
+        return None
+    means = values.mean(1)
+    between_runs = float(means.var(ddof=1))
+    noise = 0.0
+    if n > 1:
+        rest = values - means[:, None] - values.mean(0) + values.mean()
+        noise = float((rest**2).sum() / ((n - 1) * (runs - 1)) / n)
+    shared = max(0.0, between_runs - noise) / runs
+    return RunSpread(float(means.min()), float(means.max()), runs, shared)
+
+
 def paired_test(
     metric: str,
     a: str,
@@ -201,6 +258,7 @@ def paired_test(
     values_a: Sequence[float] | np.ndarray,
     values_b: Sequence[float] | np.ndarray,
     seed: int = 0,
+    spreads: Iterable[RunSpread | None] = (),
 ) -> PairedTest | None:
     """Compare two methods on the questions where both have a value.
 
@@ -208,12 +266,19 @@ def paired_test(
     all flips can be enumerated, else from 9,999 random ones. The interval is the percentile
     bootstrap's.
 
+    With repeats, the values are means over the runs, and the variance of the mean difference is
+    the variance between questions / n + the `shared` variance of both methods. The first part
+    contains what repeats change question by question. For the second, each flipped mean and each
+    bootstrap mean gets a random shift: sqrt(shared of a + shared of b) * t, with t of Student's
+    distribution, whose degrees of freedom are Welch's and Satterthwaite's.
+
     Parameters
     ----------
     metric : name of the metric.
     a, b : ids of the methods.
     values_a, values_b : values per question, float [questions]; NaN where there is none.
     seed : seed of the resampling and of random flips.
+    spreads : spreads between the repeats of a and of b; none if nothing was repeated.
 
     Returns
     -------
@@ -232,6 +297,9 @@ def paired_test(
     differences = differences[~np.isnan(differences)]
     if not len(differences):
         return None
+    shared = [(each.shared, each.runs) for each in spreads if each is not None and each.shared]
+    if shared:
+        return PairedTest(metric, a, b, *_shifted_test(differences, shared, seed), len(differences))
     estimate = estimates(differences[:, None], seed)[0]
     p = 1.0
     if len(differences) > 1 and differences.any():
@@ -247,6 +315,35 @@ def paired_test(
         )
         p = min(1.0, float(result.pvalue))
     return PairedTest(metric, a, b, *estimate.numbers(), p, estimate.n)
+
+
+def _shifted_test(
+    differences: np.ndarray, shared: Sequence[tuple[float, int]], seed: int
+) -> tuple[float, float, float, float]:
+    """Return mean, low, high and p of differences whose mean also varies between repeats.
+
+    `shared` are shared variances of a method, each with its number of runs.
+    """
+    n = len(differences)
+    total = sum(variance for variance, _ in shared)
+    freedom = total**2 / sum(variance**2 / (runs - 1) for variance, runs in shared)
+    rng = np.random.default_rng(seed)
+    flips = np.empty(RANDOM_PERMUTATIONS)
+    resampled = np.empty(RANDOM_PERMUTATIONS)
+    chunk = max(1, MAX_RESAMPLED_NUMBERS // n)
+    for start in range(0, RANDOM_PERMUTATIONS, chunk):
+        size = min(chunk, RANDOM_PERMUTATIONS - start)
+        signs = rng.integers(0, 2, (size, n), np.int8).astype(np.float64)
+        flips[start : start + size] = (signs @ differences * 2 - differences.sum()) / n
+        weights = rng.multinomial(n, np.full(n, 1 / n), size).astype(np.float64)
+        resampled[start : start + size] = weights @ differences / n
+    shifts = math.sqrt(total) * rng.standard_t(freedom, RANDOM_PERMUTATIONS)
+    mean = float(differences.mean())
+    extreme = np.abs(flips + shifts) >= abs(mean) - 1e-12
+    p = (1 + int(extreme.sum())) / (1 + RANDOM_PERMUTATIONS)
+    tails = [(1 - CONFIDENCE_LEVEL) / 2, (1 + CONFIDENCE_LEVEL) / 2]
+    low, high = np.quantile(resampled + shifts, tails)
+    return mean, min(mean, float(low)), max(mean, float(high)), p
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -153,6 +153,20 @@ def _is_refusal(text: str) -> bool:
     return normalize(text) == normalize(REFUSAL)
 
 
+def without_words(text: str) -> str:
+    """Return a text that says nothing, but counts as an answer or a refusal like a given one.
+
+    >>> from core.evaluation.metrics.truthfulness import without_words
+    >>> without_words(" "), without_words("Ann"), without_words("I do not know the answer")
+    ('', 'left out', 'i do not know the answer')
+    """
+    if not text.strip():
+        return ""
+    if not _is_withheld(text):
+        return "left out"
+    return REFUSAL if normalize(text) == normalize(REFUSAL) else f"left out: {REFUSAL}"
+
+
 def _is_withheld(text: str) -> bool:
     """Return whether an answer is empty or contains the refusal."""
     return not text.strip() or normalize(REFUSAL) in normalize(text)

@@ -14,7 +14,13 @@ from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports.export import screen_figure
 from core.evaluation.reports.method_names import method_names
-from core.evaluation.reports.plots import COLOURS, LINE_COLOUR, error_bars, wrapped_name
+from core.evaluation.reports.plots import (
+    COLOURS,
+    LINE_COLOUR,
+    NOISE_COLOUR,
+    error_bars,
+    wrapped_name,
+)
 from core.evaluation.reports.ranks import Ranks
 from core.evaluation.reports.recommendation import Recommendation
 from core.evaluation.reports.summary import RunSummary
@@ -42,6 +48,7 @@ class DotRow:
     cost : mean cost per question with its unit, a dash if it is unknown.
     rank : its rank; None for a method that is not compared.
     is_taken : True for the recommended method.
+    noise : lowest and highest mean of the method's runs; None without repeats.
     """
 
     method: str
@@ -50,6 +57,7 @@ class DotRow:
     cost: str
     rank: int | None
     is_taken: bool
+    noise: tuple[float, float] | None = None
 
 
 def ordered_methods(summary: RunSummary, advice: Recommendation | None) -> list[str]:
@@ -86,6 +94,7 @@ def dot_rows(summary: RunSummary, advice: Recommendation) -> list[DotRow]:
         if quality.mean is None:
             continue
         name, cost = names[method], costs[method][cost_metric].mean
+        spread = summary.spread(method, advice.metric)
         rows.append(
             DotRow(
                 method,
@@ -94,6 +103,7 @@ def dot_rows(summary: RunSummary, advice: Recommendation) -> list[DotRow]:
                 cost="–" if cost is None else f"{screen_figure(cost_metric, cost)}{unit}",
                 rank=advice.ranks.get(method),
                 is_taken=method == advice.take,
+                noise=None if spread is None else (spread.low, spread.high),
             )
         )
     return rows
@@ -151,6 +161,7 @@ def dot_plot(
     _label_axes(figure, ticks, name)
     _add_costs(figure, rows, cost_heading)
     _add_bracket(figure, bracketed(rows))
+    _add_noise(figure, rows)
     _colour_texts(figure, text_colour)
     return figure.update_layout(
         template="none",
@@ -175,7 +186,12 @@ def plot_words(rows: Sequence[DotRow], name: str) -> str:
     """Return the plot as a text, for readers who do not see it."""
     title = metric(name).describe()["title"]
     form = {"form": lambda value: screen_figure(name, value)}
-    parts = [f"{row.name} {row.quality.format_with_interval(**form)}, {row.cost}" for row in rows]
+    parts = []
+    for row in rows:
+        noise = ""
+        if row.noise is not None:
+            noise = f", runs {' to '.join(screen_figure(name, end) for end in row.noise)}"
+        parts.append(f"{row.name} {row.quality.format_with_interval(**form)}{noise}, {row.cost}")
     first = [row.name for row in bracketed(rows)]
     bracket = f" No significant difference between {', '.join(first)}." if first else ""
     return f"{title}, best first: {'; '.join(parts)}.{bracket}"
@@ -186,6 +202,8 @@ def plot_legend(summary: RunSummary, rows: Sequence[DotRow]) -> str:
     sentences = ["Lines are 95 % intervals."]
     if bracketed(rows):
         sentences.append("The bracket: no significant difference.")
+    if any(row.noise is not None for row in rows):
+        sentences.append("Grey: from the lowest to the highest mean of a method's own runs.")
     drawn = {row.method for row in rows}
     missing = [str(name) for id, name in method_names(summary.run).items() if id not in drawn]
     if missing:
@@ -235,6 +253,22 @@ def _add_costs(figure: Figure, rows: Sequence[DotRow], heading: str) -> None:
         figure.add_annotation(y=position, text=row.cost, **at_right)
     top = {**at_right, "font": {"size": 11}}
     figure.add_annotation(y=1, yref="paper", yanchor="bottom", text=heading, **top)
+
+
+def _add_noise(figure: Figure, rows: Sequence[DotRow]) -> None:
+    """Add a grey band behind each row with repeats, over the means of its runs."""
+    for position, row in enumerate(rows):
+        if row.noise is not None:
+            figure.add_shape(
+                type="rect",
+                layer="below",
+                x0=row.noise[0],
+                x1=row.noise[1],
+                y0=position - 0.28,
+                y1=position + 0.28,
+                fillcolor=NOISE_COLOUR,
+                line={"color": NOISE_COLOUR, "width": 1},
+            )
 
 
 def _add_bracket(figure: Figure, rows: Sequence[DotRow]) -> None:

@@ -117,6 +117,7 @@ def report_html(summary: RunSummary) -> str:
         *summary.answer_fault_sentences(),
         *summary.missing_depth_sentences(names),
         *summary.external_result_sentences(),
+        *summary.spread_sentences(names),
     ]
     n_methods = len(run.spec["instances"])
     methods = f"{n_methods} method{'' if n_methods == 1 else 's'}"

@@ -13,7 +13,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.metrics.statistics import Estimate
+from core.evaluation.metrics.statistics import Estimate, RunSpread
 from core.evaluation.reports.export import screen_interval
 from core.evaluation.reports.labels import label_positions
 from core.evaluation.reports.method_names import MethodName, method_names
@@ -52,6 +52,7 @@ SYMBOLS = (
 )
 DASHES = ("solid", "dash", "dot", "dashdot")  # dash styles of lines that partly overlap
 LINE_COLOUR = "#6b7785"
+NOISE_COLOUR = "rgba(128,140,152,0.35)"  # of the spread between runs of the same method
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,7 @@ def front_plot(summary: RunSummary, table: EstimateTable, cost: str, quality: st
     names = method_names(summary.run)
     for equal, (c, q) in group_equal(points).items():
         method = equal[0]
+        _add_noise(figure, summary.spread(method, quality), c.mean)
         i = summary.methods.index(method)
         figure.add_scatter(
             x=[c.mean],
@@ -119,6 +121,14 @@ def front_plot(summary: RunSummary, table: EstimateTable, cost: str, quality: st
     _label_front_axes(figure, cost, quality, is_log=is_log, y_range=y_range)
     apply_style(figure, f"{_title(quality)} against {_title(cost).lower()}", legend=False)
     return add_note(figure, summary)
+
+
+def _add_noise(figure: Figure, spread: RunSpread | None, x: float | None) -> None:
+    """Add a grey band over the means of a method's runs, behind its point."""
+    if spread is not None:
+        line = {"color": NOISE_COLOUR, "width": 16}
+        ends = [spread.low, spread.high]
+        figure.add_scatter(x=[x, x], y=ends, mode="lines", line=line, hoverinfo="skip")
 
 
 def _complete_points(

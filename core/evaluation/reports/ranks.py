@@ -233,8 +233,11 @@ class Ranks:
             if not MIN_RANKED_QUESTIONS <= mask.sum() < self.n:
                 continue
             for method in self.first_ranked:
+                if method == pick:
+                    continue
                 values = self.values[method][mask], self.values[pick][mask]
-                test = paired_test(self.metric, method, pick, *values) if method != pick else None
+                spreads = [self.summary.spread(each, self.metric) for each in (method, pick)]
+                test = paired_test(self.metric, method, pick, *values, spreads=spreads)
                 if test is not None:
                     tested_hops.append(hops)
                     tests.append(test)

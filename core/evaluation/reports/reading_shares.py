@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 
@@ -185,30 +185,40 @@ def _method_shares(summary: RunSummary, method: str) -> ReadingShares:
     counted_ends = [ends[row.question.id] for row in counted]
     alone = [_truth(row, EVIDENCE) for row in counted]
     known = [_truth(row, NOTHING) for row in counted]
-    evidence_gains = (
-        end == LOST_IN_READING and truth is True for end, truth in zip(counted_ends, alone)
-    )
-    notes = Counter(
-        answer.fault for row in counted for answer in row.readings.values() if answer.right is None
-    )
+    is_read = [
+        row.outcome is not None and is_evidence_read(row, row.outcome, stage) for row in counted
+    ]
+    answers = chain.from_iterable(row.readings.values() for row in counted)
+    end_and_truth = list(zip(counted_ends, alone))
+    evidence_gains: list[bool] = []
+    if any(truth is not None for truth in alone):
+        evidence_gains = [one == (LOST_IN_READING, True) for one in end_and_truth]
+    retriever_gains = [
+        end == LOST_IN_RETRIEVAL and truth is not False for end, truth in end_and_truth
+    ]
     return ReadingShares(
         method,
         ends,
-        right=_share(end == READ_RIGHT for end in counted_ends),
-        lost_in_retrieval=_share(end == LOST_IN_RETRIEVAL for end in counted_ends),
-        lost_in_reading=_share(end == LOST_IN_READING for end in counted_ends),
-        evidence_read=_share(
-            bool(row.outcome and is_evidence_read(row, row.outcome, stage)) for row in counted
-        ),
-        known=_share(truth for truth in known if truth is not None),
-        ceiling=_share(truth for truth in alone if truth is not None),
-        retriever_gain=_share(
-            end == LOST_IN_RETRIEVAL and truth is not False
-            for end, truth in zip(counted_ends, alone)
-        ),
-        evidence_gain=_share(evidence_gains if set(alone) - {None} else ()),
-        notes=dict(notes),
+        right=_share_of(READ_RIGHT, counted_ends),
+        lost_in_retrieval=_share_of(LOST_IN_RETRIEVAL, counted_ends),
+        lost_in_reading=_share_of(LOST_IN_READING, counted_ends),
+        evidence_read=_share(is_read),
+        known=_share(_known_truths(known)),
+        ceiling=_share(_known_truths(alone)),
+        retriever_gain=_share(retriever_gains),
+        evidence_gain=_share(evidence_gains),
+        notes=dict(Counter(answer.fault for answer in answers if answer.right is None)),
     )
+
+
+def _share_of(value: str, ends: Sequence[str]) -> Estimate:
+    """Return the share of an end among ends."""
+    return _share([end == value for end in ends])
+
+
+def _known_truths(truths: Iterable[bool | None]) -> list[bool]:
+    """Return the truths without those that are not known."""
+    return [truth for truth in truths if truth is not None]
 
 
 def _truth(row: StoredRow, context: str) -> bool | None:

@@ -83,17 +83,7 @@ def recommendation(summary: RunSummary) -> Recommendation | None:
     if not ranked.n:
         return None
     if len(ranked.values) == 1:
-        (only_method,) = ranked.values
-        share = f"{ranked.names[only_method]}: {_share_text(ranked, only_method)}."
-        headline = f"{share} There is no other method to compare."
-        details = [_gain_sentence(ranked, only_method, "")]
-        return Recommendation(
-            metric,
-            take="",
-            ranks={only_method: 1},
-            headline=headline,
-            details=tuple(filter(None, details)),
-        )
+        return _for_one_method(ranked)
     if ranked.n < MIN_RANKED_QUESTIONS:
         pick = ""
         questions_text = "One question says"
@@ -104,16 +94,7 @@ def recommendation(summary: RunSummary) -> Recommendation | None:
     else:
         pick = ranked.first_ranked[0]
         headline = _headline(ranked, pick)
-        details = [
-            _evidence_sentences(ranked, pick),
-            _highest_mean_sentence(ranked, pick),
-            *_equal_results_sentences(ranked),
-            *_lead_by_hops_sentences(ranked, pick),
-            _full_depth_sentence(ranked, pick),
-            _gain_sentence(ranked, pick, ranked.names[pick]),
-            _power_sentence(ranked),
-            _made_questions_note(ranked),
-        ]
+        details = _details(ranked, pick)
     return Recommendation(
         metric,
         take=pick,
@@ -121,6 +102,39 @@ def recommendation(summary: RunSummary) -> Recommendation | None:
         headline=headline,
         details=tuple(filter(None, details)),
         more=_further_questions(ranked),
+    )
+
+
+def _details(ranked: Ranks, pick: str) -> list[str]:
+    """Return the sentences below the headline; empty ones are left out later."""
+    return [
+        _evidence_sentences(ranked, pick),
+        _highest_mean_sentence(ranked, pick),
+        *_equal_results_sentences(ranked),
+        *_lead_by_hops_sentences(ranked, pick),
+        _full_depth_sentence(ranked, pick),
+        _gain_sentence(ranked, pick, ranked.names[pick]),
+        _power_sentence(ranked),
+        _made_questions_note(ranked),
+    ]
+
+
+def _for_one_method(ranked: Ranks) -> Recommendation:
+    """Return the figure of the only method, and how far it is from itself if it was repeated."""
+    (method,) = ranked.values
+    share = f"{ranked.names[method]}: {_share_text(ranked, method)}."
+    details = [_gain_sentence(ranked, method, "")]
+    if test := ranked.summary.aa_test(method, ranked.metric):
+        verdict = "chance alone makes such differences"
+        if test.is_significant:
+            verdict = "something moves a whole run, so compare with repeats only"
+        details.append(f"Against itself (A/A) it differs by {format_interval(test)}: {verdict}.")
+    return Recommendation(
+        ranked.metric,
+        take="",
+        ranks={method: 1},
+        headline=f"{share} There is no other method to compare.",
+        details=tuple(filter(None, details)),
     )
 
 

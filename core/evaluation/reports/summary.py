@@ -31,10 +31,12 @@ from core.evaluation.metrics.outcome import OperatorCost, Outcome
 from core.evaluation.metrics.statistics import (
     Estimate,
     PairedTest,
+    RunSpread,
     estimates,
     holm_corrected,
     paired_test,
     pareto,
+    run_spread,
 )
 from core.evaluation.reports.method_names import method_names
 from core.evaluation.runs.saved_sources import sources_of
@@ -198,11 +200,66 @@ class RunSummary:
         """Return the outcomes of the questions that a method answered."""
         return [row.outcome for row in self.rows_of(method) if row.outcome is not None]
 
+    @property
+    def repeated(self) -> dict[str, str]:
+        """Words for the chance in each repeated method, by its id."""
+        return dict(self.run.spec.get("varied", ()))
+
+    def runs_of(self, method: str) -> list[int]:
+        """Return the numbers of a method's runs on all its questions, 0 for the first.
+
+        A repeat counts once it has a row for each question that the first run has.
+        """
+        rows = self.rows_of(method)
+        if method not in self.repeated or not rows:
+            return [0]
+        return [0, *sorted(set.intersection(*(set(row.repeats) for row in rows)))]
+
+    def spread(self, method: str, name: str) -> RunSpread | None:
+        """Return the spread of a metric's mean between the runs of a method.
+
+        None for a method without complete repeats, or without a value in each run.
+        """
+        runs = self.runs_of(method)
+        if len(runs) == 1:
+            return None
+        return run_spread(
+            np.array([self._values_of_run(method, [name], False, run)[:, 0] for run in runs])
+        )
+
+    def aa_test(self, method: str, name: str) -> PairedTest | None:
+        """Return the paired test of a method's first repeat against its first run (A/A)."""
+        runs = self.runs_of(method)
+        if len(runs) == 1:
+            return None
+        first, second = (
+            self._values_of_run(method, [name], with_context=False, run=run)[:, 0]
+            for run in runs[:2]
+        )
+        return paired_test(name, method, method, second, first)
+
+    def spread_sentences(self, names: Sequence[str]) -> list[str]:
+        """Return a sentence on each repeated method: its runs, what varies, and the spread."""
+        titles = method_names(self.run)
+        sentences = []
+        for method, varied in self.repeated.items():
+            ranges = []
+            for name in names:
+                if spread := self.spread(method, name):
+                    ranges.append(f"{metric(name).name} {spread.low:.3g} to {spread.high:.3g}")
+            if ranges:
+                runs = len(self.runs_of(method))
+                sentences.append(
+                    f"{titles[method]}: means of {runs} runs that vary in {varied}; by run "
+                    f"{', '.join(ranges)}."
+                )
+        return sentences
+
     def values(self, method: str, names: Sequence[str], with_context: bool = False) -> np.ndarray:
         """Return the values of metrics for a method.
 
         A failed question has the value that the metric gives to failures, provided that at least
-        one answered question has a value.
+        one answered question has a value. With repeats, a value is the mean over the runs.
 
         Parameters
         ----------
@@ -215,16 +272,30 @@ class RunSummary:
         float64 [questions, names], with the questions in the order of `questions`. NaN marks a
             missing value.
         """
+        matrices = []
+        for run in self.runs_of(method):
+            matrices.append(self._values_of_run(method, names, with_context, run))
+        if len(matrices) == 1:
+            return matrices[0]
+        known = (~np.isnan(matrices)).sum(0)
+        with np.errstate(invalid="ignore"):  # 0 / 0 where no run has a value
+            return np.nansum(matrices, axis=0) / np.where(known, known, np.nan)
+
+    def _values_of_run(
+        self, method: str, names: Sequence[str], with_context: bool, run: int
+    ) -> np.ndarray:
+        """Return the values of `values` in one run of a method; 0 is the first."""
         row_by_question = {question: i for i, question in enumerate(self.questions)}
         chosen_metrics = list(map(metric, names))
         matrix = np.full((len(row_by_question), len(chosen_metrics)), np.nan)
-        for row in self.rows_of(method):
+        rows = [row.repeats[run] if run else row for row in self.rows_of(method)]
+        for row in rows:
             if row.outcome is not None and not (with_context and row.outcome.has_empty_subgraph):
                 values = [each(row.outcome) for each in chosen_metrics]
                 matrix[row_by_question[row.question.id]] = _with_nan(values)
         if not with_context:
             has_values = ~np.isnan(matrix).all(0)
-            for row in self.rows_of(method):
+            for row in rows:
                 if row.error is not None:
                     values = [
                         each.value_if_failed(row.question) if has_value else None
@@ -502,10 +573,17 @@ class RunSummary:
         tests: list[PairedTest] = []
         for column, name in enumerate(names):
             tests += holm_corrected(
-                paired_test(name, a, b, values[a][:, column], values[b][:, column])
+                self._paired_test(name, a, b, values[a][:, column], values[b][:, column])
                 for a, b in pairs
             )
         return tests
+
+    def _paired_test(
+        self, name: str, a: str, b: str, values_a: np.ndarray, values_b: np.ndarray
+    ) -> PairedTest | None:
+        """Return the test of two methods, which takes their repeats into account."""
+        spreads = (self.spread(a, name), self.spread(b, name))
+        return paired_test(name, a, b, values_a, values_b, spreads=spreads)
 
     def front(
         self, table: Mapping[str, Mapping[str, Estimate]], cost: str, quality: str
@@ -566,6 +644,7 @@ def summary_dict(summary: RunSummary, names: Sequence[str] = ()) -> dict[str, An
         **_without_empty("untested", summary.untested_sentence()),
         **_without_empty("unfinished", summary.progress_text()),
         **_without_empty("shallow", summary.missing_depth_sentences(names)),
+        **_without_empty("repeats", _repeats_dict(summary, names)),
         "fronts": [
             {"cost": c, "quality": q, "instances": list(summary.front(tables.all_questions, c, q))}
             for c, q in summary.fronts
@@ -589,6 +668,19 @@ class FigureTables:
     all_questions: Mapping[str, dict[str, Estimate]]
     with_context: Mapping[str, dict[str, Estimate]]
     by_hops: Mapping[int | None, Mapping[str, dict[str, Estimate]]]
+
+
+def _repeats_dict(summary: RunSummary, names: Sequence[str]) -> dict[str, Any]:
+    """Return the runs of each repeated method, what varies, and the spread by metric."""
+    methods = {}
+    for method, varied in summary.repeated.items():
+        spreads = {}
+        for name in names:
+            if spread := summary.spread(method, name):
+                spreads[name] = dataclasses.asdict(spread)
+        runs = len(summary.runs_of(method))
+        methods[method] = {"runs": runs, "varied": varied, "spread": spreads}
+    return methods
 
 
 def _figures_dict(summary: RunSummary, method: str, tables: FigureTables) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from core.comparison.lane_run import build_of, open_lane_graph
 from core.errors import BadInput, BadParameter, HopscopeError
 from core.evaluation.runs.plan import Plan, evaluation_key
+from core.evaluation.runs.repeats import with_repeats
 from core.evaluation.runs.row import make_ask
 from core.evaluation.runs.runner import EvaluationRunner
 from core.evaluation.runs.saved_runs import load_plan
@@ -144,7 +145,10 @@ def add_methods(engine, store: Store, run: Run, methods: Sequence[Method]) -> Jo
     StoreError : the store cannot be used.
     """
     earlier_plan = load_plan(store, run)
-    plan = replace(earlier_plan, methods=(*earlier_plan.methods, *methods))
+    plan = replace(
+        earlier_plan, methods=(*earlier_plan.methods, *methods), repeats=1, varied=(), notes=()
+    )
+    plan = with_repeats(plan, earlier_plan.repeats, engine.models)
     if evaluation_key(earlier_plan.spec(dependency_text(engine, earlier_plan))) == run.key:
         new_run = store.begin_run(plan.spec(dependency_text(engine, plan)), plan.drawn)
         store.copy_rows(run.id, new_run.id, [method.id for method in earlier_plan.methods])

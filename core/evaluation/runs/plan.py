@@ -83,6 +83,9 @@ class Plan:
     support : models that check if the text in the prompt supports the answer's sentences:
         `SUPPORT_BY_ENCODER`, `SUPPORT_BY_MODEL`, or both.
     notes : sentences on rows that were skipped in the question files.
+    repeats : runs of each method with chance, the first included
+        (`core.evaluation.runs.repeats.with_repeats`).
+    varied : ids of the methods that are repeated, each with what varies in words.
     """
 
     methods: tuple[Method, ...]
@@ -97,6 +100,8 @@ class Plan:
     support: tuple[str, ...] = ()
     second_judge: str = ""
     notes: tuple[str, ...] = ()
+    repeats: int = 1
+    varied: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if not self.methods:
@@ -175,7 +180,6 @@ class Plan:
         signatures of the models and everything else that the operators depend on. Questions and
         models enter by their digests.
         """
-        question_keys = [_question_key(drawn.question) for drawn in self.drawn]
         return {
             "instances": [
                 {"id": each.id, "name": each.name, "title": each.title, "line": repr(each.line)}
@@ -185,7 +189,7 @@ class Plan:
             "set": self.set,
             "of": self.of,
             "sample": len(self.drawn),
-            "questions": _digest(question_keys),
+            "questions": question_digest(drawn.question for drawn in self.drawn),
             "seed": self.seed,
             "model": self.model,
             "judge": self.judge,
@@ -194,7 +198,16 @@ class Plan:
             # Only if set, so that the keys of runs saved without these settings stay the same.
             **({"support": list(self.support)} if self.support else {}),
             **({"second_judge": self.second_judge} if self.second_judge else {}),
+            **(self._repeat_spec() if self.repeats > 1 else {}),
         }
+
+    def _repeat_spec(self) -> dict[str, Any]:
+        return {"repeats": self.repeats, "varied": [list(pair) for pair in self.varied]}
+
+
+def question_digest(questions: Iterable[Question]) -> str:
+    """Return the digest of questions with what is known of them."""
+    return _digest([_question_key(question) for question in questions])
 
 
 def _question_key(question: Question) -> list[Any]:

@@ -7,13 +7,15 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
-from itertools import islice
+from dataclasses import dataclass, field, replace
+from itertools import groupby, islice
+from operator import attrgetter
 from statistics import fmean, stdev
 
 from core.environment import Environment
 from core.errors import RunCancelled
 from core.evaluation.runs.plan import DrawnQuestion, Plan
+from core.evaluation.runs.repeats import repeat_plan, repeat_seed
 from core.evaluation.runs.row import FinishedRow, load_models, run_methods
 from core.evaluation.runs.servers import (
     fix_concurrency,
@@ -117,6 +119,18 @@ def mean_interval(seconds: Sequence[float]) -> tuple[float, float]:
     return mean / factor, mean * factor
 
 
+@dataclass(frozen=True)
+class RepeatTurn:
+    """A question of a run with the methods that have no row for it.
+
+    `number` is that of the repeat, 0 for the first run. `index` is the question's in the plan.
+    """
+
+    number: int
+    index: int
+    methods: list[Method]
+
+
 @dataclass
 class EvaluationRunner:
     """Runner of a plan; calling it with its job runs the remaining rows.
@@ -152,21 +166,21 @@ class EvaluationRunner:
         A failed row is saved with its error and tried again when the run is resumed. Raises
         RunCancelled, and CapReached if the cap stopped the run.
         """
-        done = self.store.finished_pairs(self.run)
+        turns = [turn for number in range(self.plan.repeats) for turn in self._turns(number)]
         rows_left = {method.id: 0 for method in self.plan.methods}
-        for _, methods in self._turns(done):
-            for method in methods:
+        for turn in turns:
+            for method in turn.methods:
                 rows_left[method.id] += 1
-        pace = Pace(len(self.plan.drawn) * len(self.plan.methods), rows_left)
+        pace = Pace(self.store.run(self.run).total, rows_left)
         if any(rows_left.values()):
             if not self.workers:  # a worker loads its own models
                 load_models(self.plan, self.environment, self.ask, watch)
             self.store.set_status(self.run, RUN_RUNNING)
         try:
             if self.workers:
-                self._run_on_workers(watch, done, pace, self.workers)
+                self._run_on_workers(watch, turns, pace, self.workers)
             else:
-                self._run_in_process(watch, done, pace)
+                self._run_in_process(watch, turns, pace)
         except RunCancelled:
             self.store.set_status(self.run, RUN_CANCELLED)
             raise
@@ -175,24 +189,41 @@ class EvaluationRunner:
         watch.report(pace.words(), pace.done / pace.total)
         return self.run
 
-    def _turns(self, done: set[tuple[str, str]]) -> Iterator[tuple[int, list[Method]]]:
-        """Yield a turn per question: its index, and the methods that are not in `done` for it.
+    def _turns(self, number: int) -> Iterator[RepeatTurn]:
+        """Yield a turn per question for its methods without a row.
 
-        `done` holds pairs of a method's and a question's id. Finished questions are left out.
+        `number` is that of the repeat, 0 for the first run. Finished questions are left out.
         """
-        for index, drawn_question in enumerate(self.plan.drawn):
+        plan = self.plan
+        done = self.store.finished_pairs(self.run)
+        if number:
+            plan = repeat_plan(plan, number)
+            done = self.store.finished_repeats(self.run).get(number, set())
+        for index, drawn_question in enumerate(plan.drawn):
             methods_left = [
                 method
-                for method in self.plan.rotated_methods(index)
+                for method in plan.rotated_methods(index)
                 if (method.id, drawn_question.question.id) not in done
             ]
             if methods_left:
-                yield index, methods_left
+                yield RepeatTurn(number, index, methods_left)
 
-    def _save_row(self, row: FinishedRow) -> None:
-        self.store.save_row(self.run, row.method, row.question, row.outcome, row.error, row.states)
+    def _rows_of(self, turn: RepeatTurn, watch: Watch) -> Iterator[FinishedRow]:
+        """Return the rows of a turn, which are computed one by one."""
+        seed = repeat_seed(self.plan.seed, turn.number)
 
-    def _run_in_process(self, watch: Watch, done: set[tuple[str, str]], pace: Pace) -> None:
+        def ask(drawn: DrawnQuestion) -> SourceQuestion:
+            return replace(self.ask(drawn), seed=seed) if turn.number else self.ask(drawn)
+
+        place = (self.plan, self.environment, ask, turn.index)
+        return run_methods(*place, methods=turn.methods, watch=watch)
+
+    def _save_row(self, row: FinishedRow, number: int) -> None:
+        states = None if number else row.states
+        values = (self.run, row.method, row.question, row.outcome, row.error, states)
+        self.store.save_row(*values, number)
+
+    def _run_in_process(self, watch: Watch, turns_left: Sequence[RepeatTurn], pace: Pace) -> None:
         """Run the remaining rows in this process.
 
         The methods of a question run one after the other; several questions may run at a time. One
@@ -212,9 +243,9 @@ class EvaluationRunner:
 
         concurrent_work = ConcurrentWork(free_slots, watch)
 
-        def turns() -> Iterator[tuple[int, list[Method]]]:
+        def turns() -> Iterator[RepeatTurn]:
             nonlocal open_questions
-            for turn in islice(self._turns(done), self.max_questions or None):
+            for turn in islice(turns_left, self.max_questions or None):
                 with lock:
                     open_questions += 1
                 yield turn
@@ -226,25 +257,25 @@ class EvaluationRunner:
                 progress = ", ".join(filter(None, parts))
                 watch.report(f"{progress}: {method.label}", pace.done / pace.total)
 
-        def save_row(row: FinishedRow, row_start: float) -> None:
-            self._save_row(row)
+        def save_row(row: FinishedRow, number: int, row_start: float) -> None:
+            self._save_row(row, number)
             self.store.save_usage(self.run, run_spending.account.usage)
             with lock:
                 pace.add(row.method, clock() - row_start, row.error is not None)
                 pace.derive_concurrency(clock() - run_start)
 
-        def run_question(turn: tuple[int, list[Method]]) -> None:
+        def run_question(turn: RepeatTurn) -> None:
             nonlocal open_questions
             account = Account()
             # A generator: each `next` below runs one more method.
-            rows = run_methods(self.plan, self.environment, self.ask, *turn, concurrent_work)
+            rows = self._rows_of(turn, concurrent_work)
             try:
                 with processor.hold(), charged_to(account, run_spending.account):
-                    for method in turn[1]:
+                    for method in turn.methods:
                         concurrent_work.check()
                         report_progress(method)
                         row_start = clock()
-                        save_row(next(rows), row_start)
+                        save_row(next(rows), turn.number, row_start)
             finally:
                 run_spending.record_piece(account)
                 with lock:
@@ -270,21 +301,24 @@ class EvaluationRunner:
 
         Raises BadInput for a cap in money without suitable prices.
         """
-        done = len(self.store.finished_pairs(self.run))
+        done = self.store.run(self.run).done
         usage = self.store.usage(self.run)
         return spending(self.plan, self.environment.models, usage, self.cap, done)
 
     def _run_on_workers(
-        self, watch: Watch, done: set[tuple[str, str]], pace: Pace, workers: Workers
+        self, watch: Watch, turns: Sequence[RepeatTurn], pace: Pace, workers: Workers
     ) -> None:
         """Run the remaining rows over the workers, question by question."""
         pace.concurrency = max(1, workers.count)
         watch.report("Starting the workers")
-        with closing(spread_turns(self.plan, self._turns(done), workers, watch)) as batches:
-            for rows in batches:
-                for row in rows:
-                    self._save_row(row)
-                    pace.add(row.method, row.seconds, row.error is not None)
-                watch.report(
-                    f"{pace.words()}, over {workers.description()}", pace.done / pace.total
-                )
+        for number, group in groupby(turns, key=attrgetter("number")):
+            plan = repeat_plan(self.plan, number) if number else self.plan
+            left = [(turn.index, turn.methods) for turn in group]
+            with closing(spread_turns(plan, left, workers, watch)) as batches:
+                for rows in batches:
+                    for row in rows:
+                        self._save_row(row, number)
+                        pace.add(row.method, row.seconds, row.error is not None)
+                    watch.report(
+                        f"{pace.words()}, over {workers.description()}", pace.done / pace.total
+                    )

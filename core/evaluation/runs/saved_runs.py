@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from core.comparison.lane import MethodComparison, MethodLane
 from core.comparison.lane_run import answer_role
 from core.errors import BadInput
-from core.evaluation.runs.plan import Plan, make_plan
+from core.evaluation.runs.plan import DrawnQuestion, Plan, make_plan
 from core.evaluation.runs.store import Run, Store
 from core.graph.protocol import KnowledgeGraph
 from core.io.plain_data import from_plain
@@ -131,8 +131,13 @@ def load_plan(store: Store, run: Run) -> Plan:
     ------
     BadInput, StoreError : a method no longer exists, or the store is damaged.
     """
-    methods = tuple(map(_method, run.spec["instances"]))
-    return from_plain(Plan, run.spec, methods=methods, drawn=tuple(store.drawn_questions(run.id)))
+    return plan_of(run.spec, store.drawn_questions(run.id))
+
+
+def plan_of(spec: Mapping[str, Any], drawn: Sequence[DrawnQuestion]) -> Plan:
+    """Return the plan of a specification and its questions. Raises BadInput."""
+    methods = tuple(map(_method, spec["instances"]))
+    return from_plain(Plan, spec, methods=methods, drawn=tuple(drawn))
 
 
 def enlarge_plan(store: Store, run: Run, count: int, open_graph: Callable[[str], Any]) -> Plan:
@@ -161,7 +166,10 @@ def enlarge_plan(store: Store, run: Run, count: int, open_graph: Callable[[str],
     asked = [drawn.question for drawn in saved_plan.drawn]
     settings = {
         name: getattr(saved_plan, name)
-        for name in ("seed", "model", "judge", "cold", "support", "second_judge")
+        for name in (
+            *("seed", "model", "judge", "cold", "support", "second_judge"),
+            *("repeats", "varied"),
+        )
     }
     plan = make_plan(
         saved_plan.methods,

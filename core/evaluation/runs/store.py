@@ -11,7 +11,7 @@ import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,14 @@ READINGS_STATEMENT = (
     "question TEXT NOT NULL, context TEXT NOT NULL,\n"
     "  answer TEXT NOT NULL, PRIMARY KEY (run, instance, question, context))"
 )
+# Rows of repeats, apart from the first runs, so that earlier versions read those as before.
+REPEATS_STATEMENT = (
+    "CREATE TABLE IF NOT EXISTS repeats (\n"
+    "  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, instance TEXT NOT NULL, "
+    "question TEXT NOT NULL,\n"
+    "  number INTEGER NOT NULL, outcome TEXT, error TEXT, "
+    "PRIMARY KEY (run, instance, question, number))"
+)
 # The application number is "HopS" in the header of the file.
 EVALUATION_SCHEMA = Schema(
     "the evaluations", EVALUATION_STATEMENTS, application=0x486F7053, version=1
@@ -84,8 +92,9 @@ class Run:
 
     @property
     def total(self) -> int:
-        """Number of rows that the run has when it is finished."""
-        return self.spec["sample"] * len(self.spec["instances"])
+        """Number of rows that the run has when it is finished, repeats included."""
+        repeated = (self.spec.get("repeats", 1) - 1) * len(self.spec.get("varied", ()))
+        return self.spec["sample"] * (len(self.spec["instances"]) + repeated)
 
 
 @dataclass(frozen=True)
@@ -94,6 +103,7 @@ class StoredRow:
 
     `readings` has the answers of its reader to other contexts, by context
     (`core.diagnosis.reading`). It is empty until they were asked for.
+    `repeats` holds the results of the method's repeats by their numbers, from 1 on.
     """
 
     method: str
@@ -101,6 +111,7 @@ class StoredRow:
     outcome: Outcome | None
     error: str | None = None
     readings: Mapping[str, ReaderAnswer] = field(default_factory=dict)
+    repeats: Mapping[int, StoredRow] = field(default_factory=dict)
 
 
 class Store:
@@ -182,6 +193,7 @@ class Store:
         outcome: Outcome | None,
         error: str | None,
         states: dict | None,
+        repeat: int = 0,
     ) -> None:
         """Save one row, replacing an earlier row of the same method and question.
 
@@ -193,6 +205,7 @@ class Store:
         outcome : the outcome; None for a failed question.
         error : why the question failed, as a sentence; None for an answered question.
         states : frozen states of the lane (`core.snapshot`); None to save none.
+        repeat : number of the repeat; 0 for the first run. A repeat has no states.
 
         Raises
         ------
@@ -204,6 +217,13 @@ class Store:
         if states is not None:
             blob = zlib.compress(_json(states).encode(), 6)
         with self._write():
+            if repeat:
+                self._db.execute(REPEATS_STATEMENT)
+                self._db.execute(
+                    "INSERT OR REPLACE INTO repeats VALUES (?, ?, ?, ?, ?, ?)",
+                    (run, method, question, repeat, facts, error),
+                )
+                return
             self._db.execute(
                 "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?, ?)",
                 (run, method, question, facts, error, blob),
@@ -284,6 +304,14 @@ class Store:
         query = "SELECT instance, question FROM rows WHERE run = ? AND error IS NULL"
         return set(self._all(query, (run,)))
 
+    def finished_repeats(self, run: int) -> dict[int, set[tuple[str, str]]]:
+        """Return the pairs of `finished_pairs` of each repeat, by its number."""
+        pairs: dict[int, set[tuple[str, str]]] = {}
+        for method, question, number, _, error in self._repeat_rows(run):
+            if error is None:
+                pairs.setdefault(number, set()).add((method, question))
+        return pairs
+
     def runs(self) -> list[Run]:
         """Return all runs, newest first."""
         return [self.run(run) for (run,) in self._all("SELECT id FROM runs ORDER BY id DESC")]
@@ -305,6 +333,10 @@ class Store:
         with self._report_damage():
             saved_spec = _read_json_with_digest(spec)
         done, failed = counts.get(1, 0), counts.get(0, 0)
+        if saved_spec.get("repeats", 1) > 1:
+            errors = [error for *_, error in self._repeat_rows(run)]
+            done += errors.count(None)
+            failed += len(errors) - errors.count(None)
         return Run(number, spec_key, saved_spec, created, status, done, failed)
 
     def rows(self, run: int) -> list[StoredRow]:
@@ -326,7 +358,32 @@ class Store:
                 outcome = None if facts is None else _read_outcome(facts, method, question)
                 answers = readings.get((method, question), {})
                 rows.append(StoredRow(method, questions[question], outcome, error, answers))
-        return rows
+        return self._with_repeats(run, rows)
+
+    def _with_repeats(self, run: int, rows: list[StoredRow]) -> list[StoredRow]:
+        """Return rows with the results of their repeats."""
+        repeats: dict[tuple[str, str], dict[int, StoredRow]] = {}
+        by_key = {(row.method, row.question.id): row for row in rows}
+        with self._report_damage():
+            for method, question, number, facts, error in self._repeat_rows(run):
+                if (method, question) not in by_key:  # its first run was interrupted
+                    continue
+                outcome = None if facts is None else _read_outcome(facts, method, question)
+                repeated = replace(by_key[method, question], outcome=outcome, error=error)
+                repeats.setdefault((method, question), {})[number] = repeated
+        if not repeats:
+            return rows
+        return [replace(row, repeats=repeats.get(key, {})) for key, row in by_key.items()]
+
+    def _repeat_rows(self, run: int) -> list[tuple]:
+        """Return method, question, number, outcome and error of the repeats, in their order."""
+        if not self._all("SELECT name FROM sqlite_master WHERE name = 'repeats'"):
+            return []
+        query = (
+            "SELECT instance, question, number, outcome, error FROM repeats WHERE run = ? "
+            "ORDER BY number, rowid"
+        )
+        return self._all(query, (run,))
 
     def drawn_questions(self, run: int) -> list[DrawnQuestion]:
         """Return the questions of a run, in the order in which they are asked."""
@@ -379,6 +436,12 @@ class Store:
         )
         with self._write():
             self._db.execute(statement, (run, source_run, *methods))
+            if self._repeat_rows(source_run):
+                statement = (
+                    "INSERT OR IGNORE INTO repeats SELECT ?, instance, question, number, outcome, "
+                    f"error FROM repeats WHERE run = ? AND error IS NULL AND instance IN ({marks})"
+                )
+                self._db.execute(statement, (run, source_run, *methods))
 
     def delete(self, run: int) -> None:
         """Delete a run with its rows.

@@ -72,6 +72,7 @@ class ThinkOnGraph(Operator):
     title = "think on graph"
     plain = "follows the {width} relations and entities rated best, {depth} times"
     reads, writes = ("seeds",), ("subgraph", "paths")
+    is_random = True
     without_model = True
 
     width: int = param(

@@ -175,6 +175,10 @@ class TreePaths(Operator):
             choice = narrow_choice(choice, len(frontier), self.width, rng)
         return chosen_items(paths, choice)
 
+    @property
+    def is_random(self) -> bool:  # type: ignore[override]
+        return self.reading == "code"
+
     def words(self) -> str:
         return f"tree {self.width:,} wide, {self.hops} hops, {short_name(self.model)}"
 

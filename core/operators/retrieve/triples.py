@@ -33,6 +33,7 @@ class DrawnTriples(Operator):
     title = "triples drawn at the entities"
     plain = "draws {keep} triples at the entities"
     reads, writes = ("seeds",), ("subgraph", "paths")
+    is_random = True
 
     keep: int = param(5, "Keep", "How many triples are drawn.", low=1, high=10_000)
     direction: str = param("both", "Direction", DIRECTION_HELP, choices=DIRECTIONS)

@@ -27,6 +27,7 @@ from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.saved_sources import sources_of
 from core.evaluation.runs.store import Run
 from core.operators import OPERATORS
+from pages.parts.evaluate.figure_record import draw_figure_record
 from pages.parts.evaluate.loss_causes import draw_loss_causes, has_own_method
 from pages.parts.evaluate.loss_repairs import draw_repairs
 from pages.parts.evaluate.method_changes import draw_changes
@@ -146,6 +147,7 @@ def _draw_figures_tab(results: RunSummary) -> None:
     if can_be_judged(results):
         _draw_section("pairs", tr("Judged in pairs"), draw_judged_pairs, results)
     _draw_section("costs", tr("Average cost per step"), _draw_step_costs, results)
+    _draw_section("record", tr("Check a figure"), draw_figure_record, results)
     _draw_section("meanings", tr("What the metrics mean"), _draw_meanings, results)
 
 
@@ -172,7 +174,7 @@ def _draw_table(results: RunSummary) -> None:
             row[tr("Questions")] = results.done_text(method)
         for name in names:
             most = part.max_passages_below_cutoff(method, name)
-            cell = _cell(name, figures[method][name], most)
+            cell = _cell(name, figures[method][name], most) + _noise(part, method, name)
             row[name] = f"★ {cell}" if best[name] == method else cell
         rows.append(row)
     config = {name: st.column_config.TextColumn(_title(name), help=_help(name)) for name in names}
@@ -183,7 +185,7 @@ def _draw_table(results: RunSummary) -> None:
     st.dataframe(rows, hide_index=True, column_config=config)
     caption(
         "Mean and 95 % bootstrap interval over the questions; failed ones score 0. ★: significantly "
-        "better than every other method."
+        "better than every other method. ░: lowest to highest mean of the method's own runs."
     )
     st.multiselect(
         tr("Metrics"),
@@ -212,6 +214,7 @@ def _notes(part: RunSummary, names: list[str]) -> Iterator[str]:
     yield from part.answer_fault_sentences()
     yield from part.missing_depth_sentences(names)
     yield from part.external_result_sentences()
+    yield from part.spread_sentences(names)
 
 
 def _part(results: RunSummary, hops: str | int | None) -> RunSummary:
@@ -391,7 +394,8 @@ def _draw_tests(results: RunSummary) -> None:
     st.dataframe(rows, hide_index=True, column_config={"p": small, tr("p, corrected"): small})
     caption(
         "A sign-flip permutation test on the questions that gave both a number. The corrected p "
-        "is Holm's, over the methods for one metric. {untested}",
+        "is Holm's, over the methods for one metric. With repeats, their variance counts too. "
+        "{untested}",
         untested=results.untested_sentence(),
     )
 
@@ -423,6 +427,14 @@ def _cell(name: str, figure, max_passages: int) -> str:
     if max_passages:
         return tr("only {most:,} handed on", most=max_passages)
     return screen_interval(name, figure)
+
+
+def _noise(part: RunSummary, method: str, name: str) -> str:
+    """Return the lowest and highest mean of a method's runs in shade; empty without repeats."""
+    spread = part.spread(method, name)
+    if spread is None:
+        return ""
+    return f" ░{screen_figure(name, spread.low)}–{screen_figure(name, spread.high)}░"
 
 
 def _title(name: str) -> str:

@@ -14,6 +14,14 @@ from core.evaluation.repairs.reading_run import start_readings
 from core.evaluation.reports.time_estimates import expected_seconds, measured_seconds
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import SUPPORT_BY_ENCODER, SUPPORT_BY_MODEL, make_plan
+from core.evaluation.runs.repeats import (
+    AA_RUNS,
+    MAX_RUNS,
+    aa_offer,
+    repeated,
+    sampled_method,
+    with_repeats,
+)
 from core.io.durations import duration_text
 from core.methods.catalogue import Method
 from core.methods.prompt_variants import methods_with_prompt, published_prompts
@@ -70,7 +78,7 @@ def draw_new_run() -> None:
     ):
         sets = _choose_sets(source, titles)
         method_ids = _choose_methods(source, methods_by_id)
-        size, seed = _choose_sample()
+        size, seed, repeats = _choose_sample()
         settings = _choose_settings(source)
         selected = [methods_by_id[id] for id in method_ids]
         has_valid_prompt = True
@@ -78,15 +86,19 @@ def draw_new_run() -> None:
             selected, has_valid_prompt = _choose_prompt(selected)
         max_concurrent, cap, has_valid_cap = _choose_server_limits()
         n_questions = _count_questions(source, sets, size)
-        if _draw_start(
-            selected, n_questions, settings["model"], has_valid_cap and has_valid_prompt
-        ):
-            begin_run(selected, sets, size, seed, max_concurrent, cap, **settings)
+        is_valid = has_valid_cap and has_valid_prompt
+        limits = {"max_concurrent": max_concurrent, "cap": cap}
+        if _draw_aa_offer(selected, settings["model"], repeats, is_valid):
+            sampled = sampled_method(selected, engine().models, settings["model"])
+            begin_run([sampled], sets, size, seed, repeats=AA_RUNS, **limits, **settings)
+        runs = repeated(selected, repeats, engine().models, settings["model"])
+        if _draw_start(runs, n_questions, settings["model"], is_valid):
+            begin_run(selected, sets, size, seed, repeats=repeats, **limits, **settings)
     _draw_more_questions(source)
 
 
-def _choose_sample() -> tuple[int, int]:
-    """Draw and return the number of questions per set, and the seed of their draw."""
+def _choose_sample() -> tuple[int, int, int]:
+    """Draw and return the number of questions per set, the seed, and the runs of a method."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         size = st.number_input(
             tr("Questions per set"),
@@ -107,7 +119,29 @@ def _choose_sample() -> tuple[int, int]:
             key="evaluate_seed",
             persist_state="session",
         )
-    return int(size), int(seed)
+        repeats = st.number_input(
+            tr("Repeats"),
+            1,
+            MAX_RUNS,
+            1,
+            width=120,
+            help=tr("Runs of each method with chance, with other seeds. Others run once."),
+            key="evaluate_repeats",
+            persist_state="session",
+        )
+    return int(size), int(seed), int(repeats)
+
+
+def _draw_aa_offer(selected: list[Method], model: bool, repeats: int, is_valid: bool) -> bool:
+    """Draw the offer of an A/A run if one is due, and return whether it was taken."""
+    pressed = False
+    for sentence in aa_offer(selected, engine().models, model, repeats):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(plain(sentence), width="stretch")
+            pressed = button(
+                tr("Run A/A first"), key="evaluate-aa", icon="balance", disabled=not is_valid
+            )
+    return pressed
 
 
 def _draw_start(selected: list[Method], n_questions: int, model: bool, is_valid: bool) -> bool:
@@ -145,7 +179,10 @@ def _start_words(selected: list[Method], n_questions: int, model: bool) -> tuple
     seconds += len(selected) * (reply_cost[0] if reply_cost else 0.0)
     basis = ""
     if guessed:
-        basis = tr("Never evaluated here, so guessed: {methods}.", methods=", ".join(guessed))
+        basis = tr(
+            "Never evaluated here, so guessed: {methods}.",
+            methods=", ".join(dict.fromkeys(guessed)),
+        )
     return tr("Start: about {time}", time=duration_text(seconds * n_questions)), plain(basis)
 
 
@@ -367,6 +404,7 @@ def begin_run(
     max_concurrent: int = 0,
     cap: Cap | None = None,
     reading: bool = False,
+    repeats: int = 1,
     **settings: Any,
 ) -> None:
     """Start an evaluation and show it, or draw the error.
@@ -378,13 +416,15 @@ def begin_run(
     size, seed : number of questions drawn of each set, and the seed of the draw.
     max_concurrent : most parallel requests per server; 0 finds the best number.
     reading : True to ask the readers again once the run is finished.
-    settings : further ones as `_choose_settings` returns them.
+    repeats : runs of each method with chance.
+    settings : as `_choose_settings` returns them.
     """
     with shown_errors():
         with st.spinner(
             tr("Opening the graph or documents and drawing the questions"), show_time=True
         ):
             plan = make_plan(selected, ",".join(sets), size, engine().graph, seed=seed, **settings)
+            plan = with_repeats(plan, repeats, engine().models)
             job = evaluate(engine(), store(), plan, max_concurrent=max_concurrent, cap=cap)
             if reading:  # its job waits for that of the run
                 run = store().run(job.number)

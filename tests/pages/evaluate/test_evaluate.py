@@ -397,3 +397,54 @@ def test_a_router_is_offered_where_it_pays(run, monkeypatch, pays):
     if pays:
         query = links[0].proto.url.partition("?")[2]
         assert parse_qs(query) == {"line": [router.line]}
+
+
+def test_a_method_with_chance_is_repeated_as_the_form_says(home):
+    at = opened()
+    at.multiselect[1].set_value(["lego-v1-1", "lego-1"])
+    at.number_input(key="evaluate_size").set_value(2)
+    at.number_input(key="evaluate_repeats").set_value(2)
+    at.run()
+    at.button(key="evaluate-go").click().run()
+    assert not at.exception
+    number = home.runs()[0].id
+    assert engine().evaluations.get(f"evaluation-{number}").wait(120)
+    told = home.run(number)
+    assert told.spec["repeats"] == 2 and [key for key, _ in told.spec["varied"]] == ["lego-v1-1"]
+    at = part_of(number, "Figures")
+    cells = at.dataframe[0].value.set_index("Method")["reader_hit@1"]
+    assert sorted("░" in cell for cell in cells) == [False, True]
+    assert any("2 runs" in one.value for one in at.caption)
+
+
+def test_an_aa_run_of_a_sampled_method_is_offered_and_started(home, monkeypatch):
+    known = catalogue()
+    sampled = known["lego-1"]
+    monkeypatch.setattr(
+        "pages.parts.evaluate.form.aa_offer",
+        lambda methods, models, answers, runs: ("Chance.",) if len(methods) > 1 else (),
+    )
+    monkeypatch.setattr("pages.parts.evaluate.form.sampled_method", lambda *given: sampled)
+    at = opened()
+    at.multiselect[1].set_value(["lego-10", "lego-1"])
+    at.number_input(key="evaluate_size").set_value(2)
+    at.run()
+    at.button(key="evaluate-aa").click().run()
+    assert not at.exception
+    assert [one["id"] for one in home.runs()[0].spec["instances"]] == ["lego-1"]
+
+
+def test_a_figure_is_checked_and_run_again(run):
+    at = part_of(run, "Figures", "record")
+    assert not at.exception
+    values = next(one.value for one in at.dataframe if "Value" in one.value)
+    assert len(values) == 3
+    texts = [one.value for one in at.code]
+    assert any("--set metaqa-1hop-dev" in text and "--no-llm" in text for text in texts)
+    digests = next(text for text in texts if '"code"' in text)
+    assert store().run(run).key in digests
+    key = f"again-{run}-lego-1-3"
+    at.button(key=f"{key}-go").click().run()
+    assert engine().evaluations.get(key).wait(120)
+    at = part_of(run, "Figures", "record")
+    assert any("3 of 3 rows run again, all equal" in one.value for one in at.markdown)

@@ -303,7 +303,7 @@ def test_graph_reader_answers_a_run_of_paths(tmp_path, monkeypatch, source):
 
 
 def test_a_run_on_its_own_questions_is_enlarged_until_these_are_others(tmp_path, source, engine):
-    """A question of the file gets the id and the answers of one of the corpus that was added later."""
+    """A question of the file gets the id and the answers of a later one of the corpus."""
     run = import_run(tmp_path, source, [ROWS[1], ROWS[1] | {"question": "How?"}])
     methods, set_name = [find_method(f"run-{run.name}")], f"run-{run.name}"
     plan = make_plan(methods, set_name, 1, engine.graph, model=False)

@@ -1,0 +1,404 @@
+"""Checks of a claim folder: digests, settings, figures from the rows, and rows that run again."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.comparison.lane_run import open_lane_graph
+from core.errors import BadInput, HopscopeError
+from core.evaluation.exchange.claims import (
+    CLAIM_FILE,
+    QUESTIONS_FILE,
+    ROWS_FILE,
+    code_digest,
+    figures_of,
+    model_digests,
+    run_command,
+)
+from core.evaluation.metrics.catalogue import REPORTED_METRICS, metric
+from core.evaluation.metrics.outcome import Outcome
+from core.evaluation.reports.summary import RunSummary
+from core.evaluation.runs.plan import (
+    DrawnQuestion,
+    Plan,
+    evaluation_key,
+    make_plan,
+    models_used,
+    question_digest,
+)
+from core.evaluation.runs.repeats import chance_of
+from core.evaluation.runs.row import make_ask, run_methods
+from core.evaluation.runs.saved_runs import load_plan, plan_of
+from core.evaluation.runs.saved_sources import read_source
+from core.evaluation.runs.store import Run, Store, StoredRow
+from core.io.digests import check_digests, check_own_digest, read_digests
+from core.io.plain_data import from_plain
+from core.methods.catalogue import Method
+from core.runtime.jobs import Job
+from core.types import Question
+from core.watch import NO_WATCH, Watch
+
+EQUAL = "equal"
+DIFFERS = "differs"
+NOT_HERE = "not checked"
+FIGURE_TOLERANCE = 1e-9  # relative, as another processor may round otherwise
+MAX_NAMED_DIFFERENCES = 5
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check of a claim: `state` is `EQUAL`, `DIFFERS` or `NOT_HERE`; `text` is a sentence."""
+
+    subject: str
+    state: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim folder that was read: its facts, questions and rows."""
+
+    facts: dict[str, Any]
+    drawn: tuple[DrawnQuestion, ...]
+    rows: tuple[StoredRow, ...]
+    is_bare: bool  # the texts of the questions were left out
+
+    @property
+    def run(self) -> Run:
+        """The run that is claimed."""
+        facts = self.facts
+        times = {"created": facts["created"], "done": len(self.rows), "failed": 0}
+        return Run(0, facts["key"], facts["run"], status=facts["status"], **times)
+
+
+def read_claim(folder: Path) -> Claim:
+    """Read a claim folder. Raises BadInput if it cannot be read."""
+    try:
+        facts = json.loads((folder / CLAIM_FILE).read_text("utf-8"))
+        records = _read_lines(folder / QUESTIONS_FILE)
+        drawn = tuple(_drawn(record) for record in records)
+        questions = {each.question.id: each.question for each in drawn}
+        rows = _read_rows(_read_lines(folder / ROWS_FILE), questions)
+        is_bare = any("left_out" in record["question"] for record in records)
+        claim = Claim(facts, drawn, rows, is_bare)
+        RunSummary(claim.run, rows).methods  # noqa: B018  # raises for a damaged specification
+    except OSError as error:
+        raise BadInput(f"{folder} is no claim: {error.strerror or error}.") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadInput(f"{folder} cannot be read as a claim: {error!r}.") from None
+    return claim
+
+
+def verify_claim(
+    engine: Any, folder: Path, limit: int = 0, use_models: bool = False, watch: Watch = NO_WATCH
+) -> Iterator[Check]:
+    """Check a claim folder, step by step.
+
+    Parameters
+    ----------
+    engine : runs the rows again.
+    folder : the folder.
+    limit : number of questions to run again; 0 for all.
+    use_models : True to run methods again that ask language models.
+    watch : receives the progress; it may raise RunCancelled.
+
+    Yields
+    ------
+    A check for each thing that was compared.
+
+    Raises
+    ------
+    BadInput : the folder cannot be read as a claim.
+    """
+    claim = read_claim(folder)
+    yield _check_files(folder, claim)
+    yield _check_settings(claim)
+    yield from _check_figures(claim)
+    yield from _check_digests(engine, claim)
+    plan = plan_of(claim.facts["run"], claim.drawn)
+    check, drawn = _sample_check(engine, claim, plan)
+    yield check
+    if drawn:
+        plan = plan_of(claim.facts["run"], drawn)
+        settings: dict[str, Any] = {"limit": limit, "use_models": use_models, "watch": watch}
+        for method in plan.methods:
+            yield run_again(engine, plan, method, claim.rows, **settings)
+
+
+def run_again(
+    engine: Any,
+    plan: Plan,
+    method: Method,
+    rows: Sequence[StoredRow],
+    limit: int = 0,
+    use_models: bool = False,
+    watch: Watch = NO_WATCH,
+) -> Check:
+    """Run a method of a plan again and compare its rows.
+
+    Times are not compared. Rows of a method that may vary with the same seed count as equal; how
+    many differ is said.
+
+    Parameters
+    ----------
+    engine : runs the method.
+    plan : the questions and settings.
+    method : the method.
+    rows : the rows to compare with, of their first run.
+    limit : number of questions; 0 for all.
+    use_models : True to run it although it asks language models.
+    watch : receives the progress; it may raise RunCancelled.
+    """
+    subject = f"{method.label}, run again"
+    if refusal := _refusal(engine, plan, method, use_models):
+        return Check(subject, NOT_HERE, refusal)
+    saved = {row.question.id: row for row in rows if row.method == method.id}
+    ask = make_ask(engine, plan)
+    drawn = [each for each in plan.drawn if each.question.id in saved][: limit or None]
+    differences = []
+    for done, each in enumerate(drawn):
+        watch.report(f"{subject}: {done:,} of {len(drawn):,}", done / len(drawn))
+        place = (plan, engine.environment, ask, plan.drawn.index(each))
+        (row,) = run_methods(*place, methods=[method], watch=watch, with_states=False)
+        differing = row_difference(saved[each.question.id], row.outcome, row.error)
+        if differing:
+            differences.append(f"{each.question.id}: {differing}")
+    counted = f"{len(drawn):,} of {len(saved):,} rows run again"
+    if not differences:
+        return Check(subject, EQUAL, f"{counted}, all equal.")
+    text = f"{counted}, {len(differences):,} differ: {_first(differences)}."
+    loose = [c.words for c in chance_of(method, engine.models, plan.model) if not c.follows_seed]
+    if loose:
+        return Check(subject, EQUAL, f"{text} They may, by {', '.join(loose)}.")
+    return Check(subject, DIFFERS, text)
+
+
+def start_run_again(
+    engine: Any, store: Store, run: Run, *, key: str, method: str, limit: int
+) -> Job:
+    """Start a job that runs a method of a saved run again. Its result is a list of a `Check`.
+
+    Parameters
+    ----------
+    engine : the engine that runs the job.
+    store : the store with the run.
+    run : the run.
+    key : key of the job.
+    method : id of the method.
+    limit : number of questions.
+    """
+    plan = load_plan(store, run)
+    chosen = next(each for each in plan.methods if each.id == method)
+    rows = store.rows(run.id)
+
+    def work(job: Job) -> list[Check]:
+        return [run_again(engine, plan, chosen, rows, limit=limit, use_models=True, watch=job)]
+
+    return engine.evaluations.run(key, work, again=True)
+
+
+def row_difference(saved: StoredRow, outcome: Outcome | None, error: str | None) -> str:
+    """Return the first difference of a row that ran again, empty if it is equal.
+
+    Compared are the metrics without times. Of failures only the fact that they failed is.
+    """
+    if (saved.error is None) != (error is None):
+        return f"{error or 'no error'} instead of {saved.error or 'no error'}"
+    if saved.outcome is None or outcome is None:
+        return ""
+    for name in REPORTED_METRICS:
+        if metric(name).unit == "seconds":
+            continue
+        before, now = metric(name)(saved.outcome), metric(name)(outcome)
+        if not _is_close(before, now):
+            return f"{name} {now} instead of {before}"
+    return ""
+
+
+def _check_files(folder: Path, claim: Claim) -> Check:
+    try:
+        missing = {CLAIM_FILE, ROWS_FILE, QUESTIONS_FILE} - read_digests(folder).keys()
+        if missing:
+            raise ValueError(f"there is no digest of {', '.join(sorted(missing))}")
+        check_digests(folder)
+        check_own_digest(claim.facts)
+    except (ValueError, OSError) as error:
+        return Check("files", DIFFERS, f"{error}.")
+    return Check("files", EQUAL, "The files are as they were written.")
+
+
+def _check_settings(claim: Claim) -> Check:
+    """Check that key, command and questions are those of the settings."""
+    facts = claim.facts
+    spec = facts["run"]
+    wrong = []
+    if evaluation_key(spec) != facts["key"]:
+        wrong.append("the key is not that of the settings")
+    if run_command(spec, claim.drawn) != facts["command"]:
+        wrong.append(f"the settings make the command {run_command(spec, claim.drawn)}")
+    if facts["data"] != dict(spec["graphs"]):
+        wrong.append("the data are not those of the settings")
+    if not claim.is_bare:
+        if question_digest(each.question for each in claim.drawn) != spec["questions"]:
+            wrong.append("the questions are not those of the settings")
+    if len(claim.drawn) != spec["sample"]:
+        wrong.append(f"{len(claim.drawn):,} questions instead of {spec['sample']:,}")
+    if wrong:
+        return Check("settings", DIFFERS, f"{'; '.join(wrong)}.".capitalize())
+    return Check("settings", EQUAL, "Settings, command and questions belong together.")
+
+
+def _check_figures(claim: Claim) -> Iterator[Check]:
+    """Compute the figures again from the rows."""
+    figures = claim.facts["figures"]
+    names = list(claim.facts["definitions"])
+    found = json.loads(json.dumps(figures_of(RunSummary(claim.run, claim.rows), names)))
+    differences = list(_differences(figures, found))
+    if differences:
+        text = f"{len(differences):,} figures are not those of the rows: {_first(differences)}."
+        yield Check("figures", DIFFERS, text)
+    else:
+        n = sum(map(len, found["means"].values()))
+        yield Check("figures", EQUAL, f"{n:,} means and their tests are those of the rows.")
+    definitions = claim.facts["definitions"]
+    changed = [name for name, text in definitions.items() if metric(name).describe() != text]
+    if changed:
+        text = f"Defined otherwise in this version: {', '.join(changed)}."
+        yield Check("definitions", DIFFERS, text)
+
+
+def _check_digests(engine: Any, claim: Claim) -> Iterator[Check]:
+    """Compare the digests of data, models and code with those here."""
+    for name, digest in claim.facts["data"].items():
+        try:
+            here = read_source(name).digest(engine.graph)
+        except (HopscopeError, OSError) as error:
+            yield Check(f"data {name}", NOT_HERE, f"Not here: {error}")
+            continue
+        yield _compare_digest(f"data {name}", digest, here)
+    models = claim.facts["models"]
+    for name, here in model_digests(engine.models, models).items():
+        if not here or not models[name]:
+            yield Check(f"model {name}", NOT_HERE, "It is not declared here.")
+        else:
+            yield _compare_digest(f"model {name}", models[name], here)
+    if claim.facts["code"] == code_digest():
+        yield Check("code", EQUAL, "The same code.")
+    else:
+        version = claim.facts["hopscope"]
+        text = f"Other code than that of the claim (version {version}); the rows decide."
+        yield Check("code", NOT_HERE, text)
+
+
+def _compare_digest(subject: str, claimed: str, here: str) -> Check:
+    if claimed == here:
+        return Check(subject, EQUAL, "The same digest.")
+    return Check(subject, DIFFERS, f"sha256 {here[:16]} here, {claimed[:16]} in the claim.")
+
+
+def _sample_check(engine: Any, claim: Claim, plan: Plan) -> tuple[Check, tuple[DrawnQuestion, ...]]:
+    """Draw the sample again from the question sets, where they are here.
+
+    The second result are the questions to run again, none if their texts are not here.
+    """
+    own = () if claim.is_bare else claim.drawn
+    spec = claim.facts["run"]
+    # Names of files and addresses come from another person, so they are not opened.
+    if any(mark in spec["set"] for mark in ("/", "\\", ":")):
+        return Check("sample", NOT_HERE, "The sets are files, which are not opened."), own
+    size = max(Counter(each.set for each in claim.drawn).values())
+    graph = claim.drawn[0].source.graph_name
+    is_abstract = all(each.question.abstract for each in claim.drawn)
+    settings = {"graph": graph, "seed": spec["seed"], "abstract": is_abstract}
+    try:
+        drawn = make_plan(plan.methods, spec["set"], size, engine.graph, **settings).drawn
+    except HopscopeError as error:
+        return Check("sample", NOT_HERE, f"The sets are not here: {error}"), own
+    if question_digest(each.question for each in drawn) == spec["questions"]:
+        return Check("sample", EQUAL, "The seed draws these questions."), drawn
+    return Check("sample", DIFFERS, "The seed draws other questions from the sets."), own
+
+
+def _refusal(engine: Any, plan: Plan, method: Method, use_models: bool) -> str:
+    """Return why a method is not run again, empty if it can be."""
+    for operator in method.line.parts():
+        if not plan.model and (operator.stage == "generate" or operator.without_model):
+            continue
+        for name in models_used(operator):
+            try:
+                info = engine.models.info(name)
+            except HopscopeError:
+                continue
+            if not info.present:
+                return info.how_to_get
+            if info.kind == "chat" and not use_models:
+                return f"It asks the language model {name}; add --llm to ask it again."
+    if plan.judges and not use_models:
+        return "A language model judges; add --llm to ask it again."
+    source = plan.drawn[0]
+    try:
+        opened = source.open(engine)
+        open_lane_graph(method.line, opened, engine.environment)
+    except (HopscopeError, OSError) as error:
+        return f"Its data are not here: {error}"
+    return ""
+
+
+def _differences(claimed: Any, found: Any, place: str = "") -> Iterator[str]:
+    """Yield the places at which two values of JSON differ."""
+    if isinstance(claimed, Mapping) and isinstance(found, Mapping):
+        for key in [*claimed, *(key for key in found if key not in claimed)]:
+            yield from _differences(claimed.get(key), found.get(key), f"{place} {key}".strip())
+    elif isinstance(claimed, list) and isinstance(found, list) and len(claimed) == len(found):
+        for index, pair in enumerate(zip(claimed, found)):
+            yield from _differences(*pair, f"{place} {index}")
+    elif not _is_close(claimed, found):
+        yield f"{place} {claimed} instead of {found}"
+
+
+def _is_close(a: Any, b: Any) -> bool:
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        return math.isclose(a, b, rel_tol=FIGURE_TOLERANCE, abs_tol=FIGURE_TOLERANCE)
+    return a == b
+
+
+def _first(differences: Sequence[str]) -> str:
+    more = len(differences) - MAX_NAMED_DIFFERENCES
+    named = "; ".join(differences[:MAX_NAMED_DIFFERENCES])
+    return f"{named}; and {more:,} more" if more > 0 else named
+
+
+def _read_lines(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+def _drawn(record: Mapping[str, Any]) -> DrawnQuestion:
+    """Return a question of a claim; what was left out is only counted."""
+    plain = dict(record["question"])
+    counts = plain.pop("left_out", {})
+    plain |= {name: ("",) * count for name, count in counts.items()}
+    question = from_plain(Question, plain)
+    return DrawnQuestion(question, record["set"], read_source(record["graph"]))
+
+
+def _read_rows(
+    records: Sequence[Mapping[str, Any]], questions: Mapping[str, Question]
+) -> tuple[StoredRow, ...]:
+    """Return rows with their repeats, in the order of the file."""
+    rows: dict[tuple[str, str], StoredRow] = {}
+    for record in records:
+        key = (record["method"], record["question"])
+        facts = record["outcome"]
+        outcome = None if facts is None else Outcome.from_dict(facts)
+        row = StoredRow(record["method"], questions[record["question"]], outcome, record["error"])
+        if record["repeat"]:
+            repeats = {**rows[key].repeats, record["repeat"]: row}
+            row = StoredRow(key[0], row.question, rows[key].outcome, rows[key].error, repeats)
+        rows[key] = row
+    return tuple(rows.values())
