@@ -61,7 +61,7 @@ def evaluate(
     questions : str, Path, DataFrame or list of dict
         Name of a question set, several names separated by commas, or a file of questions
         (docs/data.md). Or the questions themselves, a row each, with the columns of such a file:
-        `question` or `query`, `answers` or `answer`, `entities`, `qid` or `id`, and on documents
+        `question` or `query`, `answers` or `answer`, `entities`, qid or id, and on documents
         `gold`, the ids or titles of the documents that hold the evidence.
     metrics : str or list of str
         Names of metrics, such as `reader_hit@1`. Default: those that suit the source.

@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -399,6 +399,6 @@ def _read_rows(
         row = StoredRow(record["method"], questions[record["question"]], outcome, record["error"])
         if record["repeat"]:
             repeats = {**rows[key].repeats, record["repeat"]: row}
-            row = StoredRow(key[0], row.question, rows[key].outcome, rows[key].error, repeats)
+            row = replace(rows[key], repeats=repeats)
         rows[key] = row
     return tuple(rows.values())

@@ -185,17 +185,8 @@ def _method_shares(summary: RunSummary, method: str) -> ReadingShares:
     counted_ends = [ends[row.question.id] for row in counted]
     alone = [_truth(row, EVIDENCE) for row in counted]
     known = [_truth(row, NOTHING) for row in counted]
-    is_read = [
-        row.outcome is not None and is_evidence_read(row, row.outcome, stage) for row in counted
-    ]
+    is_read = [bool(row.outcome and is_evidence_read(row, row.outcome, stage)) for row in counted]
     answers = chain.from_iterable(row.readings.values() for row in counted)
-    end_and_truth = list(zip(counted_ends, alone))
-    evidence_gains: list[bool] = []
-    if any(truth is not None for truth in alone):
-        evidence_gains = [one == (LOST_IN_READING, True) for one in end_and_truth]
-    retriever_gains = [
-        end == LOST_IN_RETRIEVAL and truth is not False for end, truth in end_and_truth
-    ]
     return ReadingShares(
         method,
         ends,
@@ -205,8 +196,8 @@ def _method_shares(summary: RunSummary, method: str) -> ReadingShares:
         evidence_read=_share(is_read),
         known=_share(_known_truths(known)),
         ceiling=_share(_known_truths(alone)),
-        retriever_gain=_share(retriever_gains),
-        evidence_gain=_share(evidence_gains),
+        retriever_gain=_share(_retriever_gains(counted_ends, alone)),
+        evidence_gain=_share(_evidence_gains(counted_ends, alone)),
         notes=dict(Counter(answer.fault for answer in answers if answer.right is None)),
     )
 
@@ -214,6 +205,22 @@ def _method_shares(summary: RunSummary, method: str) -> ReadingShares:
 def _share_of(value: str, ends: Sequence[str]) -> Estimate:
     """Return the share of an end among ends."""
     return _share([end == value for end in ends])
+
+
+def _retriever_gains(ends: Sequence[str], alone: Sequence[bool | None]) -> list[bool]:
+    """Return for each question whether a better retriever can win it.
+
+    `alone` has the truth with the evidence alone; a question that was not asked so can be won.
+    """
+    pairs = zip(ends, alone)
+    return [end == LOST_IN_RETRIEVAL and truth is not False for end, truth in pairs]
+
+
+def _evidence_gains(ends: Sequence[str], alone: Sequence[bool | None]) -> list[bool]:
+    """Return for each question whether the evidence alone wins it; empty if none was asked so."""
+    if not _known_truths(alone):
+        return []
+    return [pair == (LOST_IN_READING, True) for pair in zip(ends, alone)]
 
 
 def _known_truths(truths: Iterable[bool | None]) -> list[bool]:

@@ -87,9 +87,10 @@ def draw_new_run() -> None:
         max_concurrent, cap, has_valid_cap = _choose_server_limits()
         n_questions = _count_questions(source, sets, size)
         is_valid = has_valid_cap and has_valid_prompt
-        limits = {"max_concurrent": max_concurrent, "cap": cap}
-        if _draw_aa_offer(selected, settings["model"], repeats, is_valid):
-            sampled = sampled_method(selected, engine().models, settings["model"])
+        limits: dict[str, Any] = {"max_concurrent": max_concurrent, "cap": cap}
+        sampled = sampled_method(selected, engine().models, settings["model"])
+        is_aa_run = _draw_aa_offer(selected, settings["model"], repeats, is_valid)
+        if is_aa_run and sampled is not None:
             begin_run([sampled], sets, size, seed, repeats=AA_RUNS, **limits, **settings)
         runs = repeated(selected, repeats, engine().models, settings["model"])
         if _draw_start(runs, n_questions, settings["model"], is_valid):

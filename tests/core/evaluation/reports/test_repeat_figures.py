@@ -51,7 +51,7 @@ def test_the_spread_by_hand():
 
 
 def test_the_test_counts_what_repeats_share():
-    """Without it, 4 of the 32 flips of .5, 1, .5, 1, 0 are as far from nothing, as one is 0."""
+    """Without it, 4 of the 32 flips of .5, 1, .5, 1, 0 are as far from nothing."""
     summary = repeat_summary(FIRST, SECOND)
     (test,) = summary.paired_tests([("a", "b")], ["hits@1"])
     alone = paired_test("hits@1", "a", "b", [0.5, 1, 0.5, 1, 0], [0] * 5)
