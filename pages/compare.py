@@ -456,9 +456,8 @@ def draw_board(on_screen: ScreenComparison) -> None:
             draw_job_end(job)
             draw_follow_up_errors(job.comparison)
         has_ended = not any_running(jobs_on_screen(on_screen))
-        data = add_queue_length(payload(on_screen), on_screen)
-        data = add_measurements(add_earlier_answers(data, on_screen), on_screen)
-        data = add_readings(data, on_screen)
+        data = add_earlier_answers(add_queue_length(payload(on_screen), on_screen), on_screen)
+        data = add_readings(add_measurements(data, on_screen), on_screen)
         data = {
             **data,
             "editable": True,

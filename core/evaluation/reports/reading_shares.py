@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 
@@ -182,33 +182,45 @@ def _method_shares(summary: RunSummary, method: str) -> ReadingShares:
     rows = summary.rows_of(method)
     ends = {row.question.id: question_end(row, measure, stage) for row in rows}
     counted = [row for row in rows if ends[row.question.id] in COUNTED_ENDS]
-    counted_ends = [ends[row.question.id] for row in counted]
     alone = [_truth(row, EVIDENCE) for row in counted]
     known = [_truth(row, NOTHING) for row in counted]
-    evidence_gains = (
-        end == LOST_IN_READING and truth is True for end, truth in zip(counted_ends, alone)
-    )
-    notes = Counter(
-        answer.fault for row in counted for answer in row.readings.values() if answer.right is None
-    )
+    answers = chain.from_iterable(row.readings.values() for row in counted)
+
+    def share_of(end: str) -> Estimate:
+        return _share(ends[row.question.id] == end for row in counted)
+
+    retriever_gains, evidence_gains = _gains([ends[row.question.id] for row in counted], alone)
     return ReadingShares(
         method,
         ends,
-        right=_share(end == READ_RIGHT for end in counted_ends),
-        lost_in_retrieval=_share(end == LOST_IN_RETRIEVAL for end in counted_ends),
-        lost_in_reading=_share(end == LOST_IN_READING for end in counted_ends),
-        evidence_read=_share(
-            bool(row.outcome and is_evidence_read(row, row.outcome, stage)) for row in counted
-        ),
+        right=share_of(READ_RIGHT),
+        lost_in_retrieval=share_of(LOST_IN_RETRIEVAL),
+        lost_in_reading=share_of(LOST_IN_READING),
+        evidence_read=_share(_has_read(row, stage) for row in counted),
         known=_share(truth for truth in known if truth is not None),
         ceiling=_share(truth for truth in alone if truth is not None),
-        retriever_gain=_share(
-            end == LOST_IN_RETRIEVAL and truth is not False
-            for end, truth in zip(counted_ends, alone)
-        ),
-        evidence_gain=_share(evidence_gains if set(alone) - {None} else ()),
-        notes=dict(notes),
+        retriever_gain=_share(retriever_gains),
+        evidence_gain=_share(evidence_gains),
+        notes=dict(Counter(answer.fault for answer in answers if answer.right is None)),
     )
+
+
+def _gains(ends: Sequence[str], alone: Sequence[bool | None]) -> tuple[list[bool], list[bool]]:
+    """Return for each question whether a better retriever, and the evidence alone, may win it.
+
+    `alone` tells whether it is right with the evidence alone. The second list is empty if no
+    question was asked so.
+    """
+    by_retriever = [
+        end == LOST_IN_RETRIEVAL and truth is not False for end, truth in zip(ends, alone)
+    ]
+    if all(truth is None for truth in alone):
+        return by_retriever, []
+    return by_retriever, [end == LOST_IN_READING and bool(t) for end, t in zip(ends, alone)]
+
+
+def _has_read(row: StoredRow, stage: str) -> bool:
+    return row.outcome is not None and bool(is_evidence_read(row, row.outcome, stage))
 
 
 def _truth(row: StoredRow, context: str) -> bool | None:

@@ -82,17 +82,7 @@ def recommendation(summary: RunSummary) -> Recommendation | None:
     if not ranked.n:
         return None
     if len(ranked.values) == 1:
-        (only_method,) = ranked.values
-        share = f"{ranked.names[only_method]}: {_share_text(ranked, only_method)}."
-        headline = f"{share} There is no other method to compare."
-        details = [_gain_sentence(ranked, only_method, "")]
-        return Recommendation(
-            metric,
-            take="",
-            ranks={only_method: 1},
-            headline=headline,
-            details=tuple(filter(None, details)),
-        )
+        return _of_only_method(ranked)
     if ranked.n < MIN_RANKED_QUESTIONS:
         pick = ""
         questions_text = "One question says"
@@ -120,6 +110,20 @@ def recommendation(summary: RunSummary) -> Recommendation | None:
         headline=headline,
         details=tuple(filter(None, details)),
         more=_further_questions(ranked),
+    )
+
+
+def _of_only_method(ranked: Ranks) -> Recommendation:
+    """Return the figure of the only method, which is compared with none."""
+    (only_method,) = ranked.values
+    share = f"{ranked.names[only_method]}: {_share_text(ranked, only_method)}."
+    details = filter(None, [_gain_sentence(ranked, only_method, "")])
+    return Recommendation(
+        ranked.metric,
+        take="",
+        ranks={only_method: 1},
+        headline=f"{share} There is no other method to compare.",
+        details=tuple(details),
     )
 
 

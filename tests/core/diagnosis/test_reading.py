@@ -167,13 +167,13 @@ def test_no_repair_is_offered_that_the_model_does_not_answer_right(asked):
 def test_evidence_that_is_not_first_is_put_first(asked):
     """The model answers with the entity of the first path."""
 
-    class First(Parrot):
+    class FirstPathReader(Parrot):
         def reply(self, messages, **how):
             lines = [line for line in messages[-1]["content"].splitlines() if "->" in line]
             self.text = lines[0].split("-> ")[-1] if lines else "nothing"
             return super().reply(messages, **how)
 
-    lane = asked(First("", 4096), answers=("Ann",))
+    lane = asked(FirstPathReader("", 4096), answers=("Ann",))
     reading = measure_reading(lane, asked.environment)
     assert reading.evidence == (1, 2) and truths(reading)[EVIDENCE_FIRST, None]
     assert reading_text(reading) == (
@@ -270,22 +270,22 @@ def test_what_cannot_be_asked_again_says_why(asked):
 
 
 def test_a_model_that_fails_or_sends_nothing(asked):
-    class Fails(Rules):
+    class FailingRules(Rules):
         def reply(self, messages, **how):
             if "no path was found" in messages[-1]["content"]:
                 raise ModelFailed("It went away.")
             return super().reply(messages, **how)
 
-    lane = asked(Fails(*MISLED))
+    lane = asked(FailingRules(*MISLED))
     with pytest.raises(ModelFailed):
         measure_reading(lane, asked.environment)
 
-    class Silent(Parrot):
+    class BlankParrot(Parrot):
         def reply(self, messages, **how):
             self.asked.append(messages)
             return ChatReply("", 9, 0)
 
-    reading = measure_reading(asked(Silent("")), asked.environment)
+    reading = measure_reading(asked(BlankParrot("")), asked.environment)
     assert {(one.answer, one.right) for one in reading.answers} == {("", False)}
     assert all(one.fault for one in reading.answers)
     assert "with the evidence alone the model is wrong too" in reading_text(reading)

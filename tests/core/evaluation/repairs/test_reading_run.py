@@ -31,7 +31,7 @@ QUESTIONS = (
 )
 
 
-class First:
+class LastPathChat:
     """A language model that answers with the end of the last path that it is shown."""
 
     context = 4096
@@ -52,7 +52,7 @@ class First:
 @pytest.fixture
 def run(bench):
     """A run of two lines: one keeps both paths of One, the other the genre alone."""
-    bench.models._chat = First()
+    bench.models._chat = LastPathChat()
     job = bench.run(bench.plan(questions=QUESTIONS))
     return bench.store().run(job.number)
 
@@ -117,20 +117,20 @@ def test_a_failed_answer_is_counted_and_tried_again(bench, run):
     chat = bench.models._chat
     fail_once = [ModelFailed("It went away.")]
 
-    class Fails(First):
+    class FailsOnceChat(LastPathChat):
         def reply(self, messages, **how):
             if fail_once:
                 raise fail_once.pop()
             return chat.reply(messages, **how)
 
-    bench.models._chat = Fails()
+    bench.models._chat = FailsOnceChat()
     job = asked_again(bench, run)
     assert job.result == ["It went away. (1)"] and missing_cost(summary(bench, run)) is not None
     assert asked_again(bench, run).result == [] and missing_cost(summary(bench, run)) is None
 
 
 def test_without_a_model_the_job_fails(bench, run):
-    class Missing(First):
+    class Missing(LastPathChat):
         def reply(self, messages, **how):
             raise ModelUnavailable("It is not installed.")
 
@@ -140,11 +140,11 @@ def test_without_a_model_the_job_fails(bench, run):
 
 
 def test_blank_replies_are_wrong_and_say_so(bench, run):
-    class Silent(First):
+    class BlankChat(LastPathChat):
         def reply(self, messages, **how):
             return ChatReply("", 9, 0)
 
-    bench.models._chat = Silent()
+    bench.models._chat = BlankChat()
     asked_again(bench, run)
     rows = [row for row in bench.store().rows(run.id) if row.outcome is not None]
     assert {answer.right for row in rows for answer in row.readings.values()} == {False}
@@ -185,13 +185,13 @@ def test_marked_passages_are_the_evidence_of_documents(bench):
     sets = {"asked": ("Asked", [asked])}
     write_corpus(corpora_folder() / "small", documents, "Small", "", "", sets, (), own=True)
 
-    class Reads(First):
+    class LondonChat(LastPathChat):
         def reply(self, messages, **how):
             self.asked.append(messages[-1]["content"])
             text = "London" if "London" in messages[-1]["content"] else "Rome"
             return ChatReply(text, 5, 1)
 
-    bench.models._chat = Reads()
+    bench.models._chat = LondonChat()
     line = "BuiltGraph(build='chunks') >> SparseChunks(keep=1) >> AnswerFromTables()"
     plan = Plan(
         (bench.method("one", line),),

@@ -136,7 +136,7 @@ def test_the_interval_of_a_share_is_wilsons():
 
 
 def test_the_ceiling_and_what_is_known_without_context():
-    """Of two lost in retrieval one is wrong with the evidence alone, so that at most one is won.
+    """Of two lost in retrieval one is wrong with the evidence alone. At most one is won.
 
     Of three lost in reading two are right with the evidence alone. One question was not asked.
     """
@@ -156,7 +156,7 @@ def test_the_ceiling_and_what_is_known_without_context():
 
 
 def test_a_sentence_over_all_methods():
-    """Of eight wrong answers five are lost in reading; the evidence is read in 5 and 7 of 10."""
+    """Of nine wrong answers five are lost in reading. The evidence is read in 8 and 7 of 10."""
     all_shares = reading_shares(run_of(a="rrrrrmmwww", b="rrrrrkmmww"))
     ends = [list(one.ends.values()) for one in all_shares]
     assert sum(one.count("reading") for one in ends) == 5
