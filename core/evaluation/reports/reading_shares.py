@@ -87,7 +87,8 @@ class ReadingShares:
     known : right without any context. Its `n` is the number of questions asked so.
     ceiling : right with the evidence alone. Its `n` is the number of questions asked so.
     retriever_gain, reader_gain : most that a better retriever or reader can win.
-    evidence_gain : lost in reading, and right with the evidence alone.
+    evidence_gain : lost in reading, and right with the evidence alone. Its `n` is as that of
+        `ceiling`.
     notes : reasons why a question could not be asked again, with their numbers of questions.
     """
 
@@ -208,15 +209,14 @@ def _method_shares(summary: RunSummary, method: str) -> ReadingShares:
 def _gains(ends: Sequence[str], alone: Sequence[bool | None]) -> tuple[list[bool], list[bool]]:
     """Return for each question whether a better retriever, and the evidence alone, may win it.
 
-    `alone` tells whether it is right with the evidence alone. The second list is empty if no
-    question was asked so.
+    `alone` tells whether it is right with the evidence alone. The second list is of the questions
+    that were asked so.
     """
     by_retriever = [
         end == LOST_IN_RETRIEVAL and truth is not False for end, truth in zip(ends, alone)
     ]
-    if all(truth is None for truth in alone):
-        return by_retriever, []
-    return by_retriever, [end == LOST_IN_READING and bool(t) for end, t in zip(ends, alone)]
+    asked = [(end, truth) for end, truth in zip(ends, alone) if truth is not None]
+    return by_retriever, [end == LOST_IN_READING and truth for end, truth in asked]
 
 
 def _has_read(row: StoredRow, stage: str) -> bool:
