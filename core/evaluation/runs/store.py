@@ -110,8 +110,8 @@ class StoredRow:
     question: Question
     outcome: Outcome | None
     error: str | None = None
-    readings: Mapping[str, ReaderAnswer] = field(default_factory=dict)
-    repeats: Mapping[int, StoredRow] = field(default_factory=dict)
+    readings: Mapping[str, ReaderAnswer] = field(default_factory=dict, kw_only=True)
+    repeats: Mapping[int, StoredRow] = field(default_factory=dict, kw_only=True)
 
 
 class Store:
@@ -357,7 +357,8 @@ class Store:
             for method, question, facts, error in saved_rows:
                 outcome = None if facts is None else _read_outcome(facts, method, question)
                 answers = readings.get((method, question), {})
-                rows.append(StoredRow(method, questions[question], outcome, error, answers))
+                row = StoredRow(method, questions[question], outcome, error, readings=answers)
+                rows.append(row)
         return self._with_repeats(run, rows)
 
     def _with_repeats(self, run: int, rows: list[StoredRow]) -> list[StoredRow]:

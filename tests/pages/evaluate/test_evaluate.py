@@ -223,7 +223,7 @@ def test_a_run_opens_on_its_recommendation_and_goes_on_with_more_questions(home)
         r"\*\*Take Shortest paths(, relations filtered)?: no significant difference",
         words.replace("\\", ""),
     )
-    assert [one.label for one in at.tabs] == ["Why", "Questions", "Figures", "Export"]
+    assert [one.label for one in at.tabs] == ["Why", "Reading", "Questions", "Figures", "Export"]
     assert "The bracket: no significant difference." in words.replace("\\", "")
     assert list(part_of(job.number, "Figures").dataframe[0].value["Rank"]) == ["1", "1"]
     more = enlarge_plan(store(), home.run(job.number), 3, engine().graph)

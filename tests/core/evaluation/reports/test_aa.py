@@ -65,7 +65,7 @@ def aa_summary(kind: Kind, rng: np.random.Generator, methods: int = 2) -> RunSum
         found = rng.binomial(golds, chances)
         for i, question in enumerate(questions):
             row, *more = [StoredRow(key, question, outcome(int(k), golds)) for k in found[:, i]]
-            rows.append(StoredRow(key, question, row.outcome, None, dict(enumerate(more, 1))))
+            rows.append(StoredRow(key, question, row.outcome, repeats=dict(enumerate(more, 1))))
     spec = {
         "instances": [{"id": key, "name": key, "title": key, "line": ""} for key in keys],
         "graphs": [["corpus:aa", "0"]],

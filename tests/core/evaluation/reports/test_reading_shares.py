@@ -107,7 +107,7 @@ def run_of(readings=None, **rows: str) -> RunSummary:
             }
             outcome = None if letter == "x" else on_triples(*outcomes[letter])
             error = "It went away." if letter == "x" else None
-            stored.append(StoredRow(method, question, outcome, error, asked))
+            stored.append(StoredRow(method, question, outcome, error, readings=asked))
     methods = [
         {"id": key, "name": key.upper(), "title": key, "line": "EgoNetwork()"} for key in rows
     ]
@@ -191,8 +191,7 @@ def test_what_could_not_be_asked_is_said():
             row.method,
             row.question,
             row.outcome,
-            None,
-            {"nothing": ReaderAnswer("nothing", fault="Its model noted points.")},
+            readings={"nothing": ReaderAnswer("nothing", fault="Its model noted points.")},
         )
         for row in summary.rows
     ]
