@@ -52,7 +52,7 @@ def audit(
     --------
     >>> import hopscope as hs
     >>> _ = hs.corpus("boats", {"a": "Ann Lee built the harbour."}, progress=False)
-    >>> row = {"id": "1", "question": "Who built the harbour?", "answer": "Bo", "gold": ["a"]}
+    >>> row = {"id": "1", "question": "Who built the harbour?", "answer": "Bo Ek", "gold": ["a"]}
     >>> found = hs.audit([row], source="boats", vectors=False, progress=False)
     >>> [(one.question, one.kind) for one in found.findings]
     [('1', 'missing_answer')]

@@ -139,7 +139,7 @@ def last_read_stage(is_corpus: bool, by_model: bool) -> str:
 
 def read_evidence(lane: MethodLane, by_model: bool) -> ReadEvidence:
     """Return how much evidence of its question the reader of a lane has read."""
-    source, question = lane.ask.source, lane.state.question
+    source, question = lane.ask.source, lane.ask.question
     targets = passages_of(question) or answers_of(question)
     if not targets or not has_known_evidence(question):
         return ReadEvidence()
@@ -264,7 +264,7 @@ class Reader:
     def is_lost_in_reading(self) -> bool:
         """True if the answer is wrong although all evidence was read."""
         is_read = self.evidence.needed > 0 and not self.evidence.missing
-        return is_read and is_right(self.lane.graph, self.lane.state, self.by_model) is False
+        return is_read and is_right(self.lane, self.lane.state, self.by_model) is False
 
     def contexts(self) -> Iterator[OtherContext]:
         """Yield the contexts other than what was retrieved."""
@@ -306,7 +306,7 @@ class Reader:
         ----------
         runs : the states of the lanes in which paths to known answers are sought.
         """
-        lane, question = self.lane, self.lane.state.question
+        lane, question = self.lane, self.lane.ask.question
         fields = _fields_read(lane, self.by_model)
         if question.gold:
             rows_by_passage = [sorted(chunk_rows(lane.graph, name)) for name in question.gold]
@@ -346,14 +346,14 @@ class Reader:
         return ReaderAnswer(
             context,
             answer_text(self.lane.graph, state, self.by_model),
-            is_right(self.lane.graph, state, self.by_model),
+            is_right(self.lane, state, self.by_model),
             n_items,
             step.usage.tokens_in,
             step.fault,
         )
 
     def _plain_state(self, **rankings: Ranking) -> State:
-        return State(self.lane.state.question, self.lane.state.seeds).replace(**rankings)
+        return State(self.lane.ask.question, self.lane.state.seeds).replace(**rankings)
 
     def _with(self, positions: Iterable[int]) -> State:
         return with_items(self.state, [self.items[index] for index in positions], self.operator)
@@ -371,7 +371,7 @@ class Reader:
 
     def _evidence_positions(self) -> Iterator[int]:
         """Yield the positions of the items that hold evidence."""
-        lane, question = self.lane, self.lane.state.question
+        lane, question = self.lane, self.lane.ask.question
         graph = lane.graph
         rows = gold_rows(graph, question.gold)
         names = [name for answer in question.answers for name in question.answer_names(answer)]
@@ -407,9 +407,12 @@ def answer_text(graph, state: State, by_model: bool) -> str:
     return state.excerpt.text if state.excerpt is not None else ""
 
 
-def is_right(graph, state: State, by_model: bool) -> bool | None:
-    """Return whether an answer is right, as the module defines it; None without known answers."""
-    question = state.question
+def is_right(lane: MethodLane, state: State, by_model: bool) -> bool | None:
+    """Return whether an answer to a lane's question is right; None without known answers.
+
+    `state` has the answer. Its own question may be that of an earlier comparison, without answers.
+    """
+    graph, question = lane.graph, lane.ask.question
     if not question.answers:
         return None
     names = [name for answer in question.answers for name in question.answer_names(answer)]

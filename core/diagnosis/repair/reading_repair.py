@@ -61,7 +61,7 @@ def find_reading_repair(
         watch.report(f"Trying: {change.description}")
         run = LaneRun(lane.ask, changed, environment, PrefixCache())
         if run_trial(run, watch, answer=reading.by_model) and is_right(
-            run.graph, run.state, reading.by_model
+            lane, run.state, reading.by_model
         ):
             label = f"{change.description} → right"
             return Repair(repr(changed), label, 1, 1, by_answer=True)
