@@ -44,7 +44,7 @@ def test_vectors_are_made_listed_and_deleted(films, capsys):
 @pytest.mark.parametrize(
     "wrong, told",
     [
-        (["vectors", "--limit", "4"], "Say --limit 5 to do it all the same"),
+        (["vectors", "--limit", "4"], "--of nodes --limit 5"),
         (["vectors", "--workers", "-1"], "at least 0, not -1"),
         (["delete", "vectors-node"], "Did you mean “vectors-nodes”"),
     ],
