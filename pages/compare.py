@@ -37,9 +37,9 @@ from pages.parts.compare.graph_edits import (
 )
 from pages.parts.compare.influence import (
     MEASURE_ACTION,
+    MEASURING_JOBS,
     STOP_ACTION,
     add_measurements,
-    measuring_jobs,
     start_or_stop_measure,
 )
 from pages.parts.compare.lanes import (
@@ -55,9 +55,9 @@ from pages.parts.compare.partial_lanes import draw_missing_graphs, draw_partial_
 from pages.parts.compare.presentation import is_presenting, present
 from pages.parts.compare.reading import (
     READ_ACTION,
+    READING_JOBS,
     STOP_READING_ACTION,
     add_readings,
-    reading_jobs,
     start_or_stop_reading,
 )
 from pages.parts.compare.rerank_sliders import draw_rerank_sliders
@@ -440,7 +440,7 @@ def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> SourceQu
 
 def jobs_on_screen(on_screen: ScreenComparison) -> tuple[Job | None, ...]:
     """Return all jobs whose progress the board shows."""
-    work = (*measuring_jobs(on_screen), *reading_jobs(on_screen))
+    work = (*MEASURING_JOBS.of_lanes(on_screen), *READING_JOBS.of_lanes(on_screen))
     return (on_screen.job, job_before_edits(), *work)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from core.comparison.lane import MethodComparison
 from core.diagnosis.influence import (
     influence_cost,
     influence_fault,
@@ -18,14 +19,15 @@ from core.diagnosis.influence import (
 from core.diagnosis.wording import capitalised
 from core.engine import MethodLane
 from core.environment import Environment
-from core.errors import split_command
-from core.runtime.jobs import JOB_DONE, Job
+from core.runtime.jobs import JOB_DONE
 from core.watch import Watch
+from pages.parts.compare.lane_jobs import LaneJobs
 from pages.parts.compare.screen_state import ScreenComparison
 from pages.parts.shared.session import engine
 from pages.parts.shared.wording import tr
 
 MEASURE_ACTION, STOP_ACTION = "influence", "influence-stop"  # actions of a lane's buttons
+MEASURING_JOBS = LaneJobs("influence")
 MEASURE_LABELS = {  # by whether the answer of a language model is measured
     True: tr("Find what the model's answer depends on"),
     False: tr("Find what its answer depends on"),
@@ -38,16 +40,14 @@ def start_or_stop_measure(on_screen: ScreenComparison, index: int, action: str) 
     `index` is the number of the lane. Raises NotAllowed if another person started the measurement.
     """
     lane = on_screen.comparison.lanes[index]
-    running_job = _measuring_job(on_screen, lane)
     if action == STOP_ACTION:
-        if running_job is not None:
-            running_job.cancel()
+        MEASURING_JOBS.stop(on_screen, lane)
     elif kinds := _kinds_to_measure(on_screen, lane):
         environment = engine().environment
-        engine().background_jobs.run(
-            _job_key(on_screen, lane),
-            lambda job: _measure(job, on_screen, index, kinds, environment),
-            again=True,
+        MEASURING_JOBS.start(
+            on_screen,
+            lane,
+            lambda watch: _measure(on_screen.comparison, index, kinds, environment, watch),
         )
 
 
@@ -74,38 +74,17 @@ def _kinds_to_measure(on_screen: ScreenComparison, lane: MethodLane) -> list[boo
 
 
 def _measure(
-    job: Job,
-    on_screen: ScreenComparison,
+    comparison: MethodComparison,
     index: int,
     kinds: Sequence[bool],
     environment: Environment,
+    watch: Watch,
 ) -> None:
     """Measure answers of a lane, and store the results in it."""
-    comparison, screen_job = on_screen.comparison, on_screen.job
-
-    def report(text: str, share: float | None = None) -> None:
-        job.report(text, share)
-        if screen_job is not None:
-            screen_job.touch()  # so that the board is drawn again
-
-    try:
-        for by_model in kinds:
-            lane = comparison.lanes[index]
-            influence = measure_influence(lane, environment, by_model, Watch(job.check, report))
-            comparison.change_lane(index, influences=with_influence(lane.influences, influence))
-    finally:
-        if screen_job is not None:
-            screen_job.touch()
-
-
-def measuring_jobs(on_screen: ScreenComparison) -> list[Job | None]:
-    """Return the measuring job of each lane, or None.
-
-    Empty for a case.
-    """
-    if on_screen.job is not None:
-        return [_measuring_job(on_screen, lane) for lane in on_screen.comparison.lanes]
-    return []
+    for by_model in kinds:
+        lane = comparison.lanes[index]
+        influence = measure_influence(lane, environment, by_model, watch)
+        comparison.change_lane(index, influences=with_influence(lane.influences, influence))
 
 
 def add_measurements(board: dict[str, Any], on_screen: ScreenComparison) -> dict[str, Any]:
@@ -129,29 +108,15 @@ def _measure_offers(on_screen: ScreenComparison) -> Iterator[dict[str, Any]]:
     The data of a lane without any is empty.
     """
     for lane in on_screen.comparison.lanes:
-        job, kinds = _measuring_job(on_screen, lane), _kinds_to_measure(on_screen, lane)
-        if job is not None and not job.has_ended:
-            yield {"measure": {"running": True, "text": job.text, "share": job.fraction}}
+        progress = MEASURING_JOBS.progress(on_screen, lane)
+        kinds = _kinds_to_measure(on_screen, lane)
+        if progress is not None:
+            yield {"measure": progress}
         elif kinds:
             cost = tr("No language model is asked.")
             if True in kinds:
                 cost = f"{capitalised(influence_cost(lane).description)}."
-            error = split_command(job.error)[0] if job is not None and job.error else None
-            yield {
-                "measure": {
-                    "running": False,
-                    "label": MEASURE_LABELS[True in kinds],
-                    "cost": cost,
-                    "error": error,
-                }
-            }
+            label = MEASURE_LABELS[True in kinds]
+            yield {"measure": MEASURING_JOBS.offer(on_screen, lane, label, cost)}
         else:
             yield {}
-
-
-def _job_key(on_screen: ScreenComparison, lane: MethodLane) -> str:
-    return f"influence-{on_screen.key}-{lane.method.line!r}"
-
-
-def _measuring_job(on_screen: ScreenComparison, lane: MethodLane) -> Job | None:
-    return engine().background_jobs.get(_job_key(on_screen, lane))

@@ -15,16 +15,15 @@ from core.diagnosis.reading import (
 from core.diagnosis.repair.reading_repair import read_lane
 from core.diagnosis.wording import capitalised
 from core.engine import MethodLane
-from core.environment import Environment
-from core.errors import split_command
-from core.runtime.jobs import JOB_DONE, Job
+from core.runtime.jobs import JOB_DONE
 from core.types import ReaderAnswers
-from core.watch import Watch
+from pages.parts.compare.lane_jobs import LaneJobs
 from pages.parts.compare.screen_state import ScreenComparison
 from pages.parts.shared.session import engine
 from pages.parts.shared.wording import tr
 
 READ_ACTION, STOP_READING_ACTION = "reading", "reading-stop"  # actions of a lane's buttons
+READING_JOBS = LaneJobs("reading")
 
 
 def start_or_stop_reading(on_screen: ScreenComparison, index: int, action: str) -> None:
@@ -32,17 +31,14 @@ def start_or_stop_reading(on_screen: ScreenComparison, index: int, action: str) 
 
     `index` is the number of the lane. Raises NotAllowed if another person started it.
     """
-    lane = on_screen.comparison.lanes[index]
-    running_job = _reading_job(on_screen, lane)
+    comparison = on_screen.comparison
+    lane = comparison.lanes[index]
     if action == STOP_READING_ACTION:
-        if running_job is not None:
-            running_job.cancel()
+        READING_JOBS.stop(on_screen, lane)
     elif _can_be_read(on_screen, lane):
         environment = engine().environment
-        engine().background_jobs.run(
-            _job_key(on_screen, lane),
-            lambda job: _read(job, on_screen, index, environment),
-            again=True,
+        READING_JOBS.start(
+            on_screen, lane, lambda watch: read_lane(comparison, index, environment, watch)
         )
 
 
@@ -57,29 +53,6 @@ def _can_be_read(on_screen: ScreenComparison, lane: MethodLane) -> bool:
     return answers_by_model(lane) or (job.has_ended and not on_screen.comparison.is_repairing)
 
 
-def _read(job: Job, on_screen: ScreenComparison, index: int, environment: Environment) -> None:
-    """Ask the reader of a lane again, and store the answers in it."""
-    screen_job = on_screen.job
-
-    def report(text: str, share: float | None = None) -> None:
-        job.report(text, share)
-        if screen_job is not None:
-            screen_job.touch()  # so that the board is drawn again
-
-    try:
-        read_lane(on_screen.comparison, index, environment, Watch(job.check, report))
-    finally:
-        if screen_job is not None:
-            screen_job.touch()
-
-
-def reading_jobs(on_screen: ScreenComparison) -> list[Job | None]:
-    """Return the job that asks each lane's reader again, or None; empty for a case."""
-    if on_screen.job is None:
-        return []
-    return [_reading_job(on_screen, lane) for lane in on_screen.comparison.lanes]
-
-
 def add_readings(board: dict[str, Any], on_screen: ScreenComparison) -> dict[str, Any]:
     """Return the board's data with what each reader answered, or the offer to ask it."""
     lanes = [{**lane, **data} for lane, data in zip(board["lanes"], _lane_readings(on_screen))]
@@ -89,22 +62,18 @@ def add_readings(board: dict[str, Any], on_screen: ScreenComparison) -> dict[str
 def _lane_readings(on_screen: ScreenComparison) -> Iterator[dict[str, Any]]:
     """Yield for each lane its answers as `reading`, and an offer or progress as `read_again`."""
     for lane in on_screen.comparison.lanes:
-        job = None if on_screen.job is None else _reading_job(on_screen, lane)
         data: dict[str, Any] = {}
         if lane.reading is not None:
             data["reading"] = reading_data(lane.reading)
-        if job is not None and not job.has_ended:
-            data["read_again"] = {"running": True, "text": job.text, "share": job.fraction}
+        progress = READING_JOBS.progress(on_screen, lane)
+        if progress is not None:
+            data["read_again"] = progress
         elif _can_be_read(on_screen, lane):
             cost = tr("No language model is asked.")
             if answers_by_model(lane):
                 cost = f"{capitalised(reading_cost(lane).description)}."
-            data["read_again"] = {
-                "running": False,
-                "label": tr("Retrieval or reading?"),
-                "cost": cost,
-                "error": split_command(job.error)[0] if job is not None and job.error else None,
-            }
+            label = tr("Retrieval or reading?")
+            data["read_again"] = READING_JOBS.offer(on_screen, lane, label, cost)
         yield data
 
 
@@ -122,11 +91,3 @@ def reading_data(reading: ReaderAnswers) -> dict[str, Any]:
             for answer in reading.answers
         ],
     }
-
-
-def _job_key(on_screen: ScreenComparison, lane: MethodLane) -> str:
-    return f"reading-{on_screen.key}-{lane.method.line!r}"
-
-
-def _reading_job(on_screen: ScreenComparison, lane: MethodLane) -> Job | None:
-    return engine().background_jobs.get(_job_key(on_screen, lane))

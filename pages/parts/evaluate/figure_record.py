@@ -76,7 +76,7 @@ def _draw_rows(results: RunSummary, method: str, name: str) -> None:
 
 
 def _draw_run_again(run: Run, method: str) -> None:
-    """Draw the button that runs a method again, and what came of it."""
+    """Draw the button that runs a method again, and the result of the last time."""
     most = run.spec["sample"]
     limit = st.number_input(
         tr("Questions to run again"),

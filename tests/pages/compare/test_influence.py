@@ -66,7 +66,7 @@ def test_the_cost_is_said_before_and_the_answer_is_there_after(on_screen):
     )
     version = on_screen.job.version
     page.start_or_stop_measure(on_screen, 0, page.MEASURE_ACTION)
-    (job,) = page.measuring_jobs(on_screen)
+    (job,) = page.MEASURING_JOBS.of_lanes(on_screen)
     assert job.wait(120) and job.error is None and on_screen.job.version > version
     after = drawn(on_screen)
     (measured,) = on_screen.comparison.lanes[0].influences
@@ -79,7 +79,7 @@ def test_the_cost_is_said_before_and_the_answer_is_there_after(on_screen):
 def test_a_failure_is_said_beside_the_button_and_may_be_tried_again(on_screen, monkeypatch):
     monkeypatch.setattr(page, "measure_influence", lambda *_, **__: 1 / 0)
     page.start_or_stop_measure(on_screen, 0, page.MEASURE_ACTION)
-    assert page.measuring_jobs(on_screen)[0].wait(120)
+    assert page.MEASURING_JOBS.of_lanes(on_screen)[0].wait(120)
     assert "ZeroDivisionError" in drawn(on_screen)["measure"]["error"]
 
 
@@ -93,7 +93,8 @@ def test_stop_cancels(on_screen, monkeypatch):
     assert drawn(on_screen)["measure"]["running"]
     page.start_or_stop_measure(on_screen, 0, page.STOP_ACTION)
     assert (
-        page.measuring_jobs(on_screen)[0].wait(120) and not drawn(on_screen)["measure"]["running"]
+        page.MEASURING_JOBS.of_lanes(on_screen)[0].wait(120)
+        and not drawn(on_screen)["measure"]["running"]
     )
 
 
@@ -124,7 +125,7 @@ def test_of_the_reader_nothing_is_offered_until_it_was_left_undone(on_screen):
     on_screen.job.end(JOB_DONE)
     assert drawn(on_screen)["measure"]["cost"] == "No language model is asked."
     page.start_or_stop_measure(on_screen, 0, page.MEASURE_ACTION)
-    assert page.measuring_jobs(on_screen)[0].wait(120)
+    assert page.MEASURING_JOBS.of_lanes(on_screen)[0].wait(120)
     lane = on_screen.comparison.lanes[0]
     assert [one.by_model for one in lane.influences] == [False] and "measure" not in drawn(
         on_screen
@@ -133,4 +134,4 @@ def test_of_the_reader_nothing_is_offered_until_it_was_left_undone(on_screen):
 
 def test_of_a_case_nothing_is_measured(on_screen):
     saved = ScreenComparison("case", on_screen.comparison)
-    assert "measure" not in drawn(saved) and page.measuring_jobs(saved) == []
+    assert "measure" not in drawn(saved) and page.MEASURING_JOBS.of_lanes(saved) == []

@@ -49,7 +49,7 @@ def test_the_cost_is_said_before_and_the_answers_are_there_after(on_screen):
     assert "reading" not in before and before["read_again"]["cost"].startswith("Up to ")
     version = on_screen.job.version
     page.start_or_stop_reading(on_screen, 0, page.READ_ACTION)
-    (job,) = page.reading_jobs(on_screen)
+    (job,) = page.READING_JOBS.of_lanes(on_screen)
     assert job.wait(120) and job.error is None and on_screen.job.version > version
     after = drawn(on_screen)
     assert "read_again" not in after
@@ -63,7 +63,7 @@ def test_the_cost_is_said_before_and_the_answers_are_there_after(on_screen):
 def test_a_failure_is_said_beside_the_button_and_may_be_tried_again(on_screen, monkeypatch):
     monkeypatch.setattr(page, "read_lane", lambda *_, **__: 1 / 0)
     page.start_or_stop_reading(on_screen, 0, page.READ_ACTION)
-    assert page.reading_jobs(on_screen)[0].wait(120)
+    assert page.READING_JOBS.of_lanes(on_screen)[0].wait(120)
     assert "ZeroDivisionError" in drawn(on_screen)["read_again"]["error"]
 
 
@@ -76,7 +76,7 @@ def test_stop_cancels(on_screen, monkeypatch):
     page.start_or_stop_reading(on_screen, 0, page.READ_ACTION)
     assert drawn(on_screen)["read_again"]["running"]
     page.start_or_stop_reading(on_screen, 0, page.STOP_READING_ACTION)
-    assert page.reading_jobs(on_screen)[0].wait(120)
+    assert page.READING_JOBS.of_lanes(on_screen)[0].wait(120)
     assert not drawn(on_screen)["read_again"]["running"]
 
 
@@ -91,6 +91,6 @@ def test_the_graph_reader_is_offered_once_the_lanes_have_ended(on_screen):
 
 def test_a_case_shows_its_answers_and_offers_nothing(on_screen):
     page.start_or_stop_reading(on_screen, 0, page.READ_ACTION)
-    assert page.reading_jobs(on_screen)[0].wait(120)
+    assert page.READING_JOBS.of_lanes(on_screen)[0].wait(120)
     saved = ScreenComparison("case", on_screen.comparison)
-    assert drawn(saved)["reading"]["rows"] and page.reading_jobs(saved) == []
+    assert drawn(saved)["reading"]["rows"] and page.READING_JOBS.of_lanes(saved) == []
