@@ -18,11 +18,11 @@ from core.diagnosis.influence import influence_text
 from core.diagnosis.measure import lane_counts_by_model
 from core.diagnosis.passages import fates, gold_rows
 from core.diagnosis.prompt_items import item_at
-from core.diagnosis.reading import context_label, reading_text
+from core.diagnosis.reading import context_label, lane_reading_text
 from core.diagnosis.targets import answers_of, passages_of
 from core.graph.texts import chunk_lists, chunk_nodes, hit_names, hit_texts
 from core.operators.generate import estimate_prompt_tokens
-from core.types import Influence, Ranking, ReaderAnswers, State, Step
+from core.types import Influence, Ranking, State, Step
 
 MAX_COMMUNITY_MEMBERS = 30  # members named for each community hit
 
@@ -81,7 +81,7 @@ def lane_dict(lane: MethodLane, by_model: bool) -> dict[str, Any]:
     """
     graph = lane.graph
     state = lane.state
-    reading = {} if lane.reading is None else {"reading": reading_dict(lane.reading)}
+    reading = {} if lane.reading is None else {"reading": reading_dict(lane)}
     return {
         "instance": lane.method.id,
         "line": repr(lane.line),
@@ -364,16 +364,18 @@ def influence_dict(lane: MethodLane, influence: Influence) -> dict[str, Any]:
     }
 
 
-def reading_dict(reading: ReaderAnswers) -> dict[str, Any]:
-    """Return the answers of a reader to other contexts.
+def reading_dict(lane: MethodLane) -> dict[str, Any]:
+    """Return the answers of a lane's reader to other contexts.
 
     `by` is the reader or the model, and `text` a summary. `evidence` has the ranks, from 1, of the
     items with evidence. Of the `needed` pieces of evidence, `missing` were not read. `answers` has
     an object for each context. Its `right` is null if no correct answer is known.
     """
+    reading = lane.reading
+    assert reading is not None
     return {
         "by": "model" if reading.by_model else "reader",
-        "text": reading_text(reading),
+        "text": lane_reading_text(lane),
         "items": reading.items,
         "evidence": [position + 1 for position in reading.evidence],
         "needed": reading.needed,

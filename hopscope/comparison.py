@@ -379,9 +379,8 @@ class Comparison:
         with WorkProgress("Reading again", progress) as watch:
             lane = read_lane(self._comparison, index, engine().environment, watch)
         self._update()
-        assert lane.reading is not None  # `read_lane` raises otherwise
         repair = lane.repair if lane.repair is not None and lane.repair.by_answer else None
-        return {**reading_dict(lane.reading), "repair": repair.spec if repair else ""}
+        return {**reading_dict(lane), "repair": repair.spec if repair else ""}
 
     def repairs(self, *, progress: bool = True) -> list[OfferedRepair]:
         """Try changes of one step for the methods that lost correct answers.

@@ -422,6 +422,15 @@ def is_right(lane: MethodLane, state: State, by_model: bool) -> bool | None:
     return any(gives_answer(text, name) for name in names)
 
 
+def lane_reading_text(lane: MethodLane) -> str:
+    """Return `reading_text` of a lane, and how many of several correct answers count as right."""
+    assert lane.reading is not None
+    text, n_answers = reading_text(lane.reading), len(lane.ask.question.answers)
+    if n_answers > 1:
+        text += f" One of the {n_answers:,} correct answers counts as right here."
+    return text
+
+
 def reading_text(reading: ReaderAnswers) -> str:
     """Return a sentence on where an answer was lost, and what would have helped."""
     who = "the model" if reading.by_model else "the reader"

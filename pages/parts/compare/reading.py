@@ -8,9 +8,9 @@ from typing import Any
 from core.diagnosis.reading import (
     answers_by_model,
     context_label,
+    lane_reading_text,
     reading_cost,
     reading_fault,
-    reading_text,
 )
 from core.diagnosis.repair.reading_repair import read_lane
 from core.diagnosis.wording import capitalised
@@ -64,7 +64,7 @@ def _lane_readings(on_screen: ScreenComparison) -> Iterator[dict[str, Any]]:
     for lane in on_screen.comparison.lanes:
         data: dict[str, Any] = {}
         if lane.reading is not None:
-            data["reading"] = reading_data(lane.reading)
+            data["reading"] = reading_data(lane, lane.reading)
         progress = READING_JOBS.progress(on_screen, lane)
         if progress is not None:
             data["read_again"] = progress
@@ -77,10 +77,10 @@ def _lane_readings(on_screen: ScreenComparison) -> Iterator[dict[str, Any]]:
         yield data
 
 
-def reading_data(reading: ReaderAnswers) -> dict[str, Any]:
-    """Return the answers of a reader as data of the board: a sentence, and a row each."""
+def reading_data(lane: MethodLane, reading: ReaderAnswers) -> dict[str, Any]:
+    """Return the answers of a lane's reader as data of the board: a sentence, and a row each."""
     return {
-        "text": reading_text(reading),
+        "text": lane_reading_text(lane),
         "rows": [
             {
                 "context": context_label(answer),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -18,6 +19,7 @@ from core.diagnosis.reading import (
     REVERSED,
     WITHOUT,
     Reader,
+    lane_reading_text,
     measure_reading,
     read_evidence,
     reading_cost,
@@ -297,7 +299,7 @@ def test_it_is_saved_with_the_lane(asked):
     lane = read_lane(comparison, 0, asked.environment)
     saved = thaw(freeze(comparison)).lanes[0]
     assert saved.reading == lane.reading and saved.repair == lane.repair
-    data = reading_dict(saved.reading)
+    data = reading_dict(saved)
     assert data["evidence"] == [1] and data["answers"][-1]["context"] == "without the 3rd"
 
 
@@ -382,3 +384,11 @@ def test_each_case_has_its_sentence():
     assert text(retrieved=True, nothing=False, reversed=False) == (
         "Read right. In reverse order it is wrong."
     )
+
+
+@pytest.mark.parametrize("answers, is_said", [(("Ann",), False), (("Ann", "Bob"), True)])
+def test_one_of_several_correct_answers_is_said_to_be_enough(answers, is_said):
+    reading = ReaderAnswers(False, "path", 1, answers=(ReaderAnswer("retrieved", right=True),))
+    ask = SimpleNamespace(question=Question("who", answers=answers))
+    text = lane_reading_text(SimpleNamespace(reading=reading, ask=ask))
+    assert text.startswith("Read right.") and ("One of the 2" in text) == is_said
