@@ -68,14 +68,21 @@ def installed(wheel, tmp_path_factory) -> Path:
     return environment(tmp_path_factory.mktemp("environment"), str(wheel))
 
 
+def like_a_checkout(folder: Path) -> None:
+    """Write packages of the same names that cannot be imported into a folder."""
+    for name in ("core", "hopscope", "pages"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        (folder / name / "__init__.py").write_text(
+            f"raise RuntimeError('this {name} is the one of the current folder')\n", "utf-8"
+        )
+
+
 def outside(programs: Path, home: Path, *command: str) -> subprocess.CompletedProcess:
     """Run a program of that environment, and return what it prints.
 
-    It is begun in a folder that holds a `core` of somebody else.
+    It is begun in a folder like a checkout, whose `core` and `hopscope` are not those of the package.
     """
-    (home / "core.py").write_text(
-        "raise RuntimeError('this is the core of somebody else')\n", "utf-8"
-    )
+    like_a_checkout(home)
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     return subprocess.run(
         [str(programs / command[0]), *command[1:]],
@@ -204,8 +211,8 @@ def test_a_question_is_answered_outside_the_checkout(installed, tmp_path):
 def test_an_editable_install_runs_the_checkout_from_any_folder(tmp_path):
     programs = environment(tmp_path / "environment", "-e", str(ROOT))
     (home := tmp_path / "elsewhere").mkdir()
-    code = "import sys; sys.path.remove(''); import core, hopscope; print(core.__file__, hopscope.__file__)"
-    said = outside(programs, home, "python", "-c", code)
+    code = "import core, hopscope; print(core.__file__, hopscope.__file__)"
+    said = outside(programs, home, "python", "-P", "-c", code)
     assert said.stdout.split() == [str(ROOT / one / "__init__.py") for one in ("core", "hopscope")]
     for command in (["hopscope"], ["python", "-P", "-m", "hopscope"]):
         said = outside(programs, home, *command, "--version")
@@ -218,7 +225,7 @@ def test_three_lines_of_python_run_outside_the_checkout(installed, tmp_path):
         "found = hs.compare('who directed Inception', hs.EgoNetwork(hops=1) >> hs.ShortestPaths(hops=1), graph='metaqa')",
         "print(found[0].answers[0])",
     )
-    said = outside(installed, tmp_path, "python", "-c", "\n".join(lines))
+    said = outside(installed, tmp_path, "python", "-P", "-c", "\n".join(lines))
     assert said.stdout.strip() == "Christopher Nolan", said.stderr
 
 
@@ -232,7 +239,7 @@ def test_it_answers_without_torch(installed, tmp_path):
         "hs.build('notes', progress=False); "
         "print([lane.error for lane in hs.compare('Who built an engine?', ['vanilla-rag', 'hipporag'], corpus='notes', progress=False)])"
     )
-    said = outside(installed, tmp_path, "python", "-c", code)
+    said = outside(installed, tmp_path, "python", "-P", "-c", code)
     assert said.stdout.splitlines() == [
         "[('Christopher Nolan', ''), ('Christopher Nolan', '')]",
         "['', '']",
@@ -265,12 +272,13 @@ def test_work_in_another_process_finds_the_package(installed, tmp_path):
         "print('done there', in_subprocess(truth)); "
         "print(sorted({name.partition('.')[0] for name in sys.modules} & {'core', 'pages'}))"
     )
-    said = outside(installed, tmp_path, "python", "-c", code)
+    said = outside(installed, tmp_path, "python", "-P", "-c", code)
     assert said.stdout.startswith("done there True") and said.stdout.endswith("[]\n"), said.stderr
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed")
 def test_the_demo_opens_in_a_browser(installed, tmp_path):
+    like_a_checkout(tmp_path)
     port = free_port()
     environment = {
         **os.environ,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 from core.commands.terminal import EXIT_OK, warn
@@ -12,6 +10,7 @@ from core.errors import BadInput
 from core.evaluation.exchange.claims import write_claim
 from core.evaluation.runs.store import Store, evaluations_file
 from core.io.home import ROOT
+from core.runtime.python_process import python_command, python_environment
 
 
 def add_command(subparsers) -> None:
@@ -47,8 +46,7 @@ def run(options) -> int:
         return _write_claim(options)
     program = ROOT / "pages" / "parts" / "cases" / "site.py"
     return subprocess.run(
-        [sys.executable, "-P", str(program), options.site, *options.cases],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        python_command(str(program), options.site, *options.cases), env=python_environment()
     ).returncode
 
 

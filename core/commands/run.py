@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 import urllib.request
@@ -21,6 +20,7 @@ import psutil
 from core.commands.terminal import add_switch, port_number, warn
 from core.errors import BadInput
 from core.io.home import ROOT
+from core.runtime.python_process import python_command, python_environment
 
 DEFAULT_HOST, DEFAULT_APP_PORT = "127.0.0.1", 8501
 MAX_TRIED_PORTS = 20  # ports from the default on that are tried
@@ -80,8 +80,8 @@ def serve(options, page: str) -> int:
     port = _free_port(options.host, options.port)
     address = f"http://{browser_host(options.host)}:{port}"
     server_options = ["--server.address", options.host, "--server.port", str(port)]
-    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), *server_options]
-    process = subprocess.Popen(command)
+    command = python_command("-m", "streamlit", "run", str(ROOT / "app.py"), *server_options)
+    process = subprocess.Popen(command, env=python_environment())
     with _end_on_sigterm(process.terminate):  # Otherwise the server would outlive this process.
         print(f"{address}/{page}", flush=True)
         if not options.no_browser:

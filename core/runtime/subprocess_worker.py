@@ -33,8 +33,8 @@ if sys.platform == "linux":
     import resource
 
 from core.errors import HopscopeError
-from core.io.home import ROOT
 from core.runtime.jobs import error_sentence
+from core.runtime.python_process import python_command, python_environment
 
 # True if the kernel enforces limits and ends the subprocess when this process dies.
 KERNEL = sys.platform == "linux"
@@ -245,12 +245,11 @@ def _start_process(memory: int | None) -> subprocess.Popen:
 
     Only the process itself holds the writing end of the pipe for reports, so the pipe ends with it.
     """
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     return subprocess.Popen(
-        [sys.executable, "-c", f"from {__name__} import serve; serve({memory}, {KERNEL})"],
+        python_command("-c", f"from {__name__} import serve; serve({memory}, {KERNEL})"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": path},
+        env=python_environment(),
     )
 
 

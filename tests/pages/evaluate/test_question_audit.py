@@ -17,20 +17,27 @@ FILMS = {"Alpha": "Ann", "Beta": "Bob", "Gamma": "Cy", "Delta": "Dee", "Eta": "E
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    """A home with a graph and a set of which one key is wrong."""
+    """A home with a graph and a set of which one key is wrong.
+
+    The engine keeps a graph open by its name, so no other test has a graph of this name.
+    """
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    build([(f, "directed_by", n) for f, n in FILMS.items()], tmp_path / "graphs" / "mine", "mine")
+    build(
+        [(f, "directed_by", n) for f, n in FILMS.items()],
+        tmp_path / "graphs" / "audited",
+        "audited",
+    )
     rows = "".join(f"{f},who directed {f},{n},{f}\n" for f, n in (FILMS | {"Beta": "Ann"}).items())
     file = tmp_path / "q.csv"
     file.write_text(f"id,question,answers,entities\n{rows}", "utf-8")
-    save_set(file, "my-set", "My set", "mine", ())
+    save_set(file, "my-set", "My set", "audited", ())
     return tmp_path
 
 
 def opened() -> AppTest:
     at = AppTest.from_file(str(ROOT / "main.py"), default_timeout=120)
     at.switch_page("pages/evaluate.py")
-    at.query_params["graph"] = "mine"
+    at.query_params["graph"] = "audited"
     return at.run()
 
 

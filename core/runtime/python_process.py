@@ -1,0 +1,19 @@
+"""Start of another Python process that imports what this one imports."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def python_command(*arguments: str) -> list[str]:
+    """Return the command of a Python process.
+
+    The current folder is not on its path. In a checkout, the folder would hide the installed package.
+    """
+    return [sys.executable, "-P", *arguments]
+
+
+def python_environment() -> dict[str, str]:
+    """Return the environment of the process, which imports from the places of this one."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
