@@ -124,14 +124,16 @@ def evaluate(
     offer = aa_offer(plan.methods, engine().models, llm, plan.repeats)
     warn_user([*notes, *misfits(plan.drawn, engine().graph), *offer])
     store = Store(evaluations_file())
-    job = start(engine(), store, plan, cap=parse_cap(str(cap)))
+    limit = parse_cap(str(cap))
+    job = start(engine(), store, plan, cap=limit)
     try:
         wait_for_job(job, "Evaluating", progress)
     except HopscopeError as error:
-        if not cap or not store.rows(job.number):
+        if limit is None or not store.rows(job.number):
             raise
         warn_user([str(error)])
-    return Evaluation(RunSummary(store.run(job.number), store.rows(job.number)), store, names)
+    summary = RunSummary(store.run(job.number), store.rows(job.number))
+    return Evaluation(summary, store, names, limit)
 
 
 def _are_methods(value: Any) -> bool:

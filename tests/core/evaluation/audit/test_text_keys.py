@@ -59,7 +59,10 @@ def test_a_key_that_is_only_part_of_a_word_is_not_in_its_evidence(source):
 def test_a_key_that_other_words_are_written_on_is_found(tmp_path, answer):
     text = "Cy's boat sailed in the 1980s. سافر وباريس"
     corpus = write_corpus(tmp_path / "joined", [Document("cy", text, "Joined")], "joined")
-    audit = audit_questions([replace(BUILT, text="name it", answers=(answer,), gold=())], CorpusSource("j", None, corpus))
+    audit = audit_questions(
+        [replace(BUILT, text="name it", answers=(answer,), gold=())],
+        CorpusSource("j", None, corpus),
+    )
     assert not audit.findings
 
 
