@@ -429,7 +429,7 @@ def begin_run(
             job = evaluate(engine(), store(), plan, max_concurrent=max_concurrent, cap=cap)
             if reading:  # its job waits for that of the run
                 run = store().run(job.number)
-                limits = {"cap": cap, "max_concurrent": max_concurrent}
+                limits: dict[str, Any] = {"cap": cap, "max_concurrent": max_concurrent}
                 start_readings(engine(), store(), run, only_finished=True, **limits)
         st.query_params["run"] = str(job.number)
         st.rerun()

@@ -91,7 +91,7 @@ def _draw_missing_answers(results: RunSummary) -> None:
         caption("Available once the evaluation has ended.")
         return
     work = getattr(run_job, "evaluation", None)  # settings of the evaluation in this process
-    limits = {"cap": None, "max_concurrent": work.max_concurrent if work else 0}
+    limits: dict[str, Any] = {"cap": None, "max_concurrent": work.max_concurrent if work else 0}
     refusal = visitor_refusal(EVALUATION_OWNER_KIND, str(run.id))
     with st.container(horizontal=True, vertical_alignment="center"):
         if cost.calls:
