@@ -389,9 +389,7 @@ def test_what_is_loaded_and_compiled_is_no_time_of_an_operator(tmp_path):
         text=True,
     ).stdout
     seconds, compiled = re.search(
-        r"^  ([0-9.]+) s, 2 paths; apart from that .*?([0-9.]+) s start-up",
-        told,
-        re.MULTILINE,
+        r"^  ([0-9.]+) s, 2 paths; apart from that .*?([0-9.]+) s start-up", told, re.MULTILINE
     ).groups()
     assert float(compiled) > 1 > float(seconds)
 
