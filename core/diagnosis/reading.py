@@ -125,10 +125,11 @@ def context_label(answer: ReaderAnswer) -> str:
 def has_known_evidence(question: Question) -> bool:
     """Return whether evidence of a question can be recognised: gold passages, or answers.
 
-    Answers that are all yes or no can be found in any text, and are no evidence.
+    Answers that are all yes or no can be found in any text, and blank ones nowhere; they are no
+    evidence.
     """
     answers = [normalize(answer) for answer in question.answers]
-    return bool(question.gold) or any(answer not in YES_NO_ANSWERS for answer in answers)
+    return bool(question.gold) or any(answer not in ("", *YES_NO_ANSWERS) for answer in answers)
 
 
 def last_read_stage(is_corpus: bool, by_model: bool) -> str:

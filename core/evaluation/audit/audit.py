@@ -163,7 +163,7 @@ def _without_key(questions: Sequence[Question]) -> list[Finding]:
     return [
         Finding(question.id, "no_key", text)
         for question in questions
-        if not (question.answers or question.gold or question.abstract)
+        if not (any(map(str.strip, question.answers)) or question.gold or question.abstract)
     ]
 
 

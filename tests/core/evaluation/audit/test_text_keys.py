@@ -93,6 +93,7 @@ def test_aliases_yes_and_no_and_long_answers_are_not_searched_by_their_letters(s
 
 def test_questions_without_any_key_are_noted(source):
     assert found(source, Question("what now", "1")) == [("1", "no_key", ())]
+    assert ("1", "no_key", ()) in found(source, Question("what now", "1", answers=(" ",)))
     assert found(source, Question("an overview", "1", abstract=True)) == []
 
 

@@ -83,6 +83,7 @@ def test_what_is_not_counted_is_told_apart():
     assert end(None, error="It went away.") == FAILED
     assert end(on_triples(0, 1), Question("who", "q")) == UNKNOWN_EVIDENCE
     assert end(on_triples(0, 0), Question("is it", "q", answers=("No",))) == UNKNOWN_EVIDENCE
+    assert end(on_triples(0, 0), Question("who", "q", answers=("?!",))) == UNKNOWN_EVIDENCE
     assert end(Outcome(1, alive={"prompt": 1})) == NO_ANSWER
     # a method that retrieves nothing has no stage, so that its reader reads nothing
     silent = ScoredAnswer("said", "language model", 0, 1)
