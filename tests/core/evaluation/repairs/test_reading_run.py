@@ -247,12 +247,6 @@ def test_readings_count_under_the_cap_and_go_on_with_a_higher_one(far, cap):  # 
     assert missing_cost(summary(far, run)) is None
 
 
-def test_a_cap_that_no_price_fits_asks_nothing(far):  # noqa: F811
-    run = far.store().run(ran(far, plan(far, 1)).number)
-    job = start_readings(far.engine, far.store(), run, cap=parse_cap("5 USD"))
-    assert job.wait(60) and "in EUR" in job.error and len(far.bodies) == 1
-
-
 def test_a_served_model_reads_several_questions_at_a_time(bench):
     """The second server holds its replies back until three requests are there."""
     a_plan = bench.plan(questions=genre_questions(6)[:6])
