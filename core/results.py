@@ -369,9 +369,10 @@ def reading_dict(lane: MethodLane) -> dict[str, Any]:
 
     `by` is the reader or the model, and `text` a summary. `evidence` has the ranks, from 1, of the
     items with evidence. Of the `needed` pieces of evidence, `missing` were not read. `answers` has
-    an object for each context. Its `right` is null if no correct answer is known.
+    an object for each context. Its `right` is null if no correct answer is known. `repair` is the
+    line of a method that shows fewer items and answers right; empty without one.
     """
-    reading = lane.reading
+    reading, repair = lane.reading, lane.repair
     assert reading is not None
     return {
         "by": "model" if reading.by_model else "reader",
@@ -391,6 +392,7 @@ def reading_dict(lane: MethodLane) -> dict[str, Any]:
             }
             for answer in reading.answers
         ],
+        "repair": repair.spec if repair is not None and repair.by_answer else "",
     }
 
 

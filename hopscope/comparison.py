@@ -379,8 +379,7 @@ class Comparison:
         with WorkProgress("Reading again", progress) as watch:
             lane = read_lane(self._comparison, index, engine().environment, watch)
         self._update()
-        repair = lane.repair if lane.repair is not None and lane.repair.by_answer else None
-        return {**reading_dict(lane), "repair": repair.spec if repair else ""}
+        return reading_dict(lane)
 
     def repairs(self, *, progress: bool = True) -> list[OfferedRepair]:
         """Try changes of one step for the methods that lost correct answers.

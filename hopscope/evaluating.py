@@ -24,7 +24,7 @@ from core.methods.catalogue import RUN_PREFIX, catalogue
 from core.models.price import parse_cap
 from core.questions.gold import GOLD_KEYS
 from core.questions.question_files import read_question_file
-from core.retrievers.runs.saved_runs import save_run_file
+from core.retrievers.runs.saved_runs import FileRun, save_run_file
 from core.serving.calls import find_source
 from core.sources import AnswerSource
 from hopscope.evaluation import Evaluation, metric_names
@@ -114,8 +114,7 @@ def evaluate(
     source, sets = open_questions(questions, graph, corpus)
     size = sample if isinstance(sets, str) else None
     settings: dict[str, Any] = {"graph": graph, "seed": seed, "model": llm, "judge": judge}
-    run_source = find_source(graph) if graph else source
-    run = save_run_file(against, run_source) if against else None
+    run = _save_finished_run(against, find_source(graph) if graph else source)
     first = [] if run is None else to_methods(f"{RUN_PREFIX}{run.name}", source)
     selected = [*first, *to_methods(methods, source)]
     plan = make_plan(selected, sets, size, engine().graph, **settings)
@@ -131,7 +130,13 @@ def evaluate(
         if not cap or not store.rows(job.number):
             raise
         warn_user([str(error)])
-    return Evaluation(RunSummary(store.run(job.number), store.rows(job.number)), store, names)
+    summary = RunSummary(store.run(job.number), store.rows(job.number))
+    return Evaluation(summary, store, names, job.evaluation.cap)
+
+
+def _save_finished_run(against: str | Path, source: AnswerSource) -> FileRun | None:
+    """Save the finished run of a file. None if no file is given."""
+    return save_run_file(against, source) if against else None
 
 
 def _are_methods(value: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.errors import BadInput
+from core.errors import BadInput, HopscopeError
 from core.evaluation.exchange.run_files import (
     ExportedResult,
     exported_results,
@@ -24,6 +24,7 @@ from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.summary import RunSummary, summary_dict
 from core.evaluation.routing.router import Router, find_router
 from core.evaluation.runs.store import Store, StoredRow
+from core.models.price import Cap, parse_cap
 from hopscope.session import engine, wait_for_job, warn_user
 
 if TYPE_CHECKING:
@@ -44,10 +45,13 @@ class Evaluation:
         Names of the chosen metrics; empty for those that suit the source.
     """
 
-    def __init__(self, summary: RunSummary, store: Store, metrics: Sequence[str] = ()):
+    def __init__(
+        self, summary: RunSummary, store: Store, metrics: Sequence[str] = (), cap: Cap | None = None
+    ):
         self.summary = summary
         self.metrics = tuple(metrics)
         self._store = store
+        self._cap = cap
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per method and question.
@@ -246,7 +250,9 @@ class Evaluation:
         """
         return summary_dict(self.summary)
 
-    def reading(self, *, ask: bool = True, progress: bool = True) -> list[dict[str, Any]]:
+    def reading(
+        self, *, ask: bool = True, cap: str | float = "", progress: bool = True
+    ) -> list[dict[str, Any]]:
         """Return what each method loses in retrieval and in reading (docs/reading.md).
 
         The readers are asked again with nothing and with the evidence alone: of a language model at
@@ -257,6 +263,9 @@ class Evaluation:
         ask : bool
             Whether missing answers are asked for. Otherwise `known`, `ceiling` and `evidence_gain`
             are those so far.
+        cap : str or float
+            What the evaluation and the readings may cost in all, as in `evaluate`; default: its
+            cap. At the cap they stop with a warning, and the shares so far are returned.
         progress : bool
             Whether to draw a progress bar.
 
@@ -282,8 +291,14 @@ class Evaluation:
         """
         run = self.summary.run
         if ask:
-            job = wait_for_job(start_readings(engine(), self._store, run), "Reading", progress)
-            warn_user(job.result)
+            limit = parse_cap(str(cap)) or self._cap
+            job = start_readings(engine(), self._store, run, cap=limit)
+            try:
+                warn_user(wait_for_job(job, "Reading", progress).result)
+            except HopscopeError as error:
+                if limit is None:
+                    raise
+                warn_user([str(error)])
             self.summary = RunSummary(run, self._store.rows(run.id))
         return [shares_row(shares) for shares in reading_shares(self.summary)]
 

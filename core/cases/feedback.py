@@ -14,8 +14,8 @@ from typing import Any
 from core.cases.database import case_file
 from core.cases.store import cases
 from core.comparison.lane import MethodLane
-from core.diagnosis.answer_match import contains_answer
 from core.io.plain_data import from_plain, to_plain
+from core.languages.spelling import contains_whole
 from core.sharing import check_may_change, forget_owner, record_owner
 from core.types import Question, Rating
 
@@ -49,7 +49,7 @@ def rating_of(lane: MethodLane, up: bool) -> Rating:
     named_answers = [
         name
         for name in graph.names(state.reader or ())
-        if state.answer is None or contains_answer(answer, name)
+        if state.answer is None or contains_whole(answer, name)
     ]
     subgraph_sizes = (step.sizes["nodes"] for step in state.trace if "nodes" in step.sizes)
     return Rating(

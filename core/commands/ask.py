@@ -277,9 +277,10 @@ def _print_reading(lane: MethodLane, reading: dict | None) -> None:
     for answer in reading["answers"]:
         truth = {True: "right", False: "wrong", None: ""}[answer["right"]]
         text = shorten(answer["answer"] or answer["fault"] or "(none)")
-        print(f"    {answer['context']:20} {truth:5} {answer['tokens']:6,} tokens  {text}")
-    if lane.repair is not None and lane.repair.by_answer:
-        print(f"  {lane.repair.label}: {lane.repair.spec}")
+        tokens = f"{answer['tokens']:6,} tokens" if reading["by"] == "model" else ""
+        print(f"    {answer['context']:20} {truth:5} {tokens}  {text}")
+    if lane.repair is not None and reading["repair"]:
+        print(f"  {lane.repair.label}: {reading['repair']}")
 
 
 def _print_answer(lane, row: dict) -> None:

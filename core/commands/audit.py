@@ -105,7 +105,7 @@ def _decide(opened: OpenedAudit, options) -> None:
         if id not in questions:
             raise BadInput(f"The set has no question “{id}”.")
         names = tuple(filter(None, map(str.strip, answers.split("|"))))
-        opened.decisions.decide(questions[id], action, names or None)
+        opened.decisions.decide(questions[id], action, names if action == CORRECT else None)
     if requests or removed:
         opened.decisions.save(opened.file)
 

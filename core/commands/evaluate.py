@@ -209,7 +209,7 @@ def add_command(subparsers) -> None:
         evaluate,
         "--reading",
         "ask each reader again with nothing and with the evidence alone, two calls a question, and "
-        "say what is lost in retrieval and what in reading; --cap does not count these calls",
+        "say what is lost in retrieval and what in reading; --cap counts these calls too",
     )
     evaluate.add_argument(
         "--vary",
@@ -316,7 +316,8 @@ def _finish_run(options, engine, store: Store, job) -> tuple[LineRepairs, ...]:
     if options.repairs:
         repairs = finish_job(start_repairs(engine, store, store.run(job.number)))
     if options.reading and not options.estimate:
-        read_again(engine, store, job.number)
+        cap = job.evaluation.cap
+        read_again(engine, store, job.number, cap=cap, max_concurrent=options.at_once)
     return repairs
 
 
@@ -571,13 +572,16 @@ def _print_tests(summary) -> None:
         )
 
 
-def read_again(engine, store: Store, run: int) -> None:
-    """Ask the readers of a run again; the cost is printed on standard error before."""
+def read_again(engine, store: Store, run: int, **limits: Any) -> None:
+    """Ask the readers of a run again; the cost is printed on standard error before.
+
+    `limits` are those of `start_readings`.
+    """
     cost = missing_cost(RunSummary(store.run(run), store.rows(run)))
     if cost is not None:
         if cost.calls:
             warn([f"Reading again: {cost.description}."])
-        warn(finish_job(start_readings(engine, store, store.run(run))))
+        warn(finish_job(start_readings(engine, store, store.run(run), **limits)))
 
 
 def print_reading(summary: RunSummary) -> None:

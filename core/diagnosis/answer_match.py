@@ -1,7 +1,8 @@
 """Matching of known answers in texts, for measures and explanations.
 
 `contains_answer` is the test of the papers (LEGO-GraphRAG, RoG, G-Retriever, HippoRAG): the answer
-is a part of the text. It serves for their measures, and for names in passages and paths.
+is a part of the text, also of a word. It serves for their measures: answers, and the texts of paths.
+Evidence in passages is searched as whole words (`core.languages.spelling.contains_whole`).
 `gives_answer` is for the replies to questions whose known answer may be yes or no. It finds these
 two only as whole words, and all other answers as `contains_answer` does.
 """

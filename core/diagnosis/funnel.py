@@ -27,6 +27,9 @@ On a corpus, the targets may also be the words of known answers.
 - prompt: a row of its tables contains them.
 - answer: the language model's text contains them, or the excerpt if no model was asked.
 
+The words are searched as whole words (`contains_whole`), but in an answer as the papers do
+(`core.diagnosis.answer_match`).
+
 Yes and no occur in any text, so only the last stage is given for them.
 """
 
@@ -44,7 +47,7 @@ from core.diagnosis.prompt_items import context_text
 from core.diagnosis.targets import Target, answers_of, passages_of
 from core.graph.names.lookup import name_lookup
 from core.graph.texts import hit_names, hit_texts
-from core.languages.spelling import normalize
+from core.languages.spelling import contains_whole, normalize
 from core.sources import AnswerSource
 from core.types import Path, State
 
@@ -126,7 +129,9 @@ def _node_tests(graph, state: State, targets: Sequence[Target], by_model: bool) 
 
             tests.append(("prompt", is_shown))
     if by_model and answer is not None:
-        tests.append(("answer", lambda target: _occurs(target, [answer])))
+        tests.append(
+            ("answer", lambda target: any(contains_answer(answer, name) for name in target.names))
+        )
     elif reader_nodes is not None:
         tests.append(("answer", lambda target: not set(reader_nodes).isdisjoint(nodes[target])))
     return tests
@@ -216,8 +221,8 @@ def _found_texts(graph, state: State) -> list[str]:
 
 
 def _occurs(target: Target, texts: Iterable[str]) -> bool:
-    """Return whether a text contains one of an answer's names."""
-    return any(contains_answer(text, name) for text, name in product(texts, target.names))
+    """Return whether a text contains one of an answer's names as whole words."""
+    return any(contains_whole(text, name) for text, name in product(texts, target.names))
 
 
 def make_stages(tests: Tests, targets: Sequence[Target], bypass: str) -> tuple[FunnelStage, ...]:

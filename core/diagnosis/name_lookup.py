@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from core.diagnosis.answer_match import contains_answer
 from core.graph.columns import Table
 from core.graph.protocol import KnowledgeGraph
-from core.languages.spelling import normalize, row_pattern
+from core.languages.spelling import contains_whole, normalize, row_pattern
 from core.sources import AnswerSource
 
 MAX_CACHED_NAMES = 1024  # names whose results are cached for a graph
@@ -81,7 +80,7 @@ def _node_names(graph: KnowledgeGraph) -> Any:
 def has_name(table: Table, fields: Sequence[str], name: str) -> bool:
     """Return whether a field of a table contains a name's words.
 
-    Names match as in `contains_answer`.
+    Names match as in `contains_whole`.
     """
     columns = [table.arrow.column(field) for field in fields if table.has_column(field)]
     return any(_column_holds(column, name) for column in columns)
@@ -96,4 +95,4 @@ def _column_holds(column: Any, name: str) -> bool:
     if not pattern:
         return False
     rows = pc.filter(column, pc.match_substring_regex(column, pattern, ignore_case=True))
-    return any(contains_answer(row.as_py(), name) for row in rows)
+    return any(contains_whole(row.as_py(), name) for row in rows)

@@ -11,7 +11,8 @@ right if the node that it names first has such a name. Of several known answers 
 *Evidence* is what was marked, else what can be matched:
 
 - on documents with gold passages, a chunk of each of them. All are needed.
-- on documents without, a text that holds a known answer. One is needed. Yes and no are no evidence.
+- on documents without, a text that holds a known answer as whole words. One is needed. Yes and
+  no are no evidence.
 - on triples, a path with a node that has a known answer's name. One is needed.
 
 The evidence is *read* if it is in the prompt, or without a language model among the retrieved
@@ -25,7 +26,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from core.comparison.lane import MethodLane
-from core.diagnosis.answer_match import YES_NO_ANSWERS, contains_answer, gives_answer
+from core.diagnosis.answer_match import YES_NO_ANSWERS, gives_answer
 from core.diagnosis.funnel import funnel, gold_nodes
 from core.diagnosis.influence import (
     ANSWERED_BY_RETRIEVER,
@@ -61,7 +62,7 @@ from core.diagnosis.wording import (
 from core.environment import Environment
 from core.errors import BadInput
 from core.graph.texts import chunk_nodes, hit_names, hit_texts
-from core.languages.spelling import normalize
+from core.languages.spelling import contains_whole, normalize
 from core.operators.base import Context
 from core.types import Question, Ranking, ReaderAnswer, ReaderAnswers, State
 from core.watch import NO_WATCH, Watch
@@ -124,10 +125,11 @@ def context_label(answer: ReaderAnswer) -> str:
 def has_known_evidence(question: Question) -> bool:
     """Return whether evidence of a question can be recognised: gold passages, or answers.
 
-    Answers that are all yes or no can be found in any text, and are no evidence.
+    Answers that are all yes or no can be found in any text, and blank ones nowhere; they are no
+    evidence.
     """
     answers = [normalize(answer) for answer in question.answers]
-    return bool(question.gold) or any(answer not in YES_NO_ANSWERS for answer in answers)
+    return bool(question.gold) or any(answer not in ("", *YES_NO_ANSWERS) for answer in answers)
 
 
 def last_read_stage(is_corpus: bool, by_model: bool) -> str:
@@ -387,7 +389,7 @@ class Reader:
                 is_evidence = not answer_nodes.isdisjoint(item.nodes)
             else:
                 text = _item_text(graph, kind, item)
-                is_evidence = any(contains_answer(text, name) for name in names)
+                is_evidence = any(contains_whole(text, name) for name in names)
             if is_evidence:
                 yield position
 

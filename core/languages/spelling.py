@@ -35,12 +35,14 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import chain, product
 
-from core.languages.scripts import UNSPACED_LETTER, UNSPACED_LETTERS
+from core.languages.scripts import SCRIPTS, UNSPACED_LETTER, UNSPACED_LETTERS
 
 # Texts of at most this length have a large cache of normal forms, longer ones a small cache.
 MAX_CACHED_CHARACTERS = 200
 # Characters before a number that are read to distinguish a minus from a dash.
 MINUS_CONTEXT_CHARACTERS = 16
+# From this many letters on, a name may have the s of a genitive or plural.
+MIN_INFLECTED_LETTERS = 4
 # Letters of the word in a `row_pattern`.
 MAX_PATTERN_LETTERS = 24
 # The search for characters that fold to letters ends here, behind the block of enclosed letters.
@@ -141,6 +143,15 @@ ARTICLE_PATTERN = re.compile(r"\b(a|an|the)\b")
 UNSPACED_GAP = re.compile(f"(?<=[{UNSPACED_LETTERS}])\\s+(?=[{UNSPACED_LETTERS}])")
 UNSPACED_WORD = re.compile(f"[{UNSPACED_LETTERS}][{COMBINING_MARKS}]*|[^{UNSPACED_LETTERS}]+")
 PAUSES = str.maketrans(dict.fromkeys("—―…", " "))  # marks that separate words without a space
+# Letters on which other words are written: of scripts without spaces, and of those with particles.
+ATTACHING_LETTER = re.compile(
+    f"[{UNSPACED_LETTERS}{SCRIPTS['Arabic']}{SCRIPTS['Hebrew']}{SCRIPTS['Hangul']}]"
+)
+_JOINING_SIGNS = f"[{re.escape(string.punctuation + APOSTROPHES + QUOTE_SIGNS)}‐‑‒–—―…]+"
+# Signs between two words, one of at least two letters: not those of an abbreviation or a number.
+WORD_JOINT = re.compile(
+    rf"(?<=[^\W\d_]{{2}}){_JOINING_SIGNS}(?=\w)|(?<=\w){_JOINING_SIGNS}(?=[^\W\d_]{{2}})"
+)
 
 
 def fold(text: str) -> str:
@@ -316,6 +327,48 @@ def contains_text(text: str, answer: str) -> bool:
             return True
         start = text.find(answer, start + 1)
     return False
+
+
+def contains_whole(text: str, name: str) -> bool:
+    """Return whether a text contains a name that is no part of a longer word or number.
+
+    The text is searched as `normalize` joins its words, and with a space in each joint. In scripts
+    without spaces between words, and in Arabic, Hebrew and Korean, a name may be part of a word. A
+    name of four letters or more may have an s at its end, as in a German genitive or a plural.
+
+    >>> from core.languages.spelling import contains_whole
+    >>> [contains_whole(text, "Bo") for text in ("the harbour", "Bo's boat", "Bo-Ann", "Bob")]
+    [False, True, True, False]
+    >>> contains_whole("Londons Brücken", "London"), contains_whole("Marsch", "Mars")
+    (True, False)
+    >>> contains_whole("在北京大学。", "北京"), contains_whole("the U.S.-led army", "U.S.")
+    (True, True)
+    """
+    searched = normalize(name)
+    if not searched or not contains_text(normalize(text), searched):
+        return False
+    forms = ((text, name), (WORD_JOINT.sub(" ", text), WORD_JOINT.sub(" ", name)))
+    return any(_contains_words(normalize(text), normalize(name)) for text, name in forms)
+
+
+def _contains_words(text: str, name: str) -> bool:
+    """Return whether a normalised text contains a normalised name at word boundaries."""
+    start = text.find(name) if name else -1
+    while start >= 0:
+        end = start + len(name)
+        end += len(name) >= MIN_INFLECTED_LETTERS and text.startswith("s", end)
+        is_inside = _number_continues(text, start, end) or _word_continues(text, start)
+        if not (is_inside or _word_continues(text, end)):
+            return True
+        start = text.find(name, start + 1)
+    return False
+
+
+def _word_continues(text: str, index: int) -> bool:
+    """Return whether two letters of one word meet at an index."""
+    signs = text[max(0, index - 1) : index + 1]
+    are_letters = len(signs) == 2 and all(unicodedata.category(sign)[0] in "LM" for sign in signs)
+    return index > 0 and are_letters and not ATTACHING_LETTER.search(signs)
 
 
 def contains_words(text: str, words: str) -> bool:

@@ -20,17 +20,7 @@ from core.methods.catalogue import catalogue
 
 QUESTION = "which person directed the movie Inception"
 FAST = "EgoNetwork(hops=2, keep=300) >> ShortestPaths() >> Rank(keep=20) >> Answer()"
-LANE = {
-    "instance",
-    "answer",
-    "reader_answers",
-    "paths",
-    "subgraph",
-    "funnel",
-    "prompt",
-    "operators",
-    "error",
-}
+LANE = set("instance answer reader_answers paths subgraph funnel prompt operators error".split())
 
 
 def told(capsys, *arguments: str) -> tuple[int, str, str]:
@@ -39,21 +29,9 @@ def told(capsys, *arguments: str) -> tuple[int, str, str]:
     return code, out.out, out.err
 
 
-LONG = [
-    "ask",
-    "build",
-    "cases",
-    "corpus",
-    "evaluate",
-    "export",
-    "finetune",
-    "index",
-    "judge",
-    "models",
-    "questions",
-    "reports",
-    "search",
-]
+LONG = (
+    "ask build cases corpus evaluate export finetune index judge models questions reports search"
+).split()
 
 
 @pytest.mark.parametrize("command", LONG)
@@ -218,14 +196,8 @@ def test_what_is_taken_away_is_said_beside_what_was_answered_before(movies, caps
 
 
 def test_what_an_answer_rests_on_is_measured_and_printed(movies, capsys):
-    asked = (
-        "ask",
-        QUESTION,
-        "--method",
-        "EgoNetwork(hops=1) >> ShortestPaths(hops=1)",
-        "--no-llm",
-        "--influence",
-    )
+    line = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
+    asked = ("ask", QUESTION, "--method", line, "--no-llm", "--influence")
     code, out, _ = told(capsys, *asked, "--json")
     (one,) = json.loads(out)["lanes"][0]["influence"]
     needed = [item["name"] for item in one["items"] if item["smallest"]]
@@ -240,19 +212,9 @@ def test_what_an_answer_rests_on_is_measured_and_printed(movies, capsys):
 
 
 def test_entities_can_be_named(movies, capsys):
-    code, out, _ = told(
-        capsys,
-        "ask",
-        "which films",
-        "--entity",
-        "Christopher Nolan",
-        "--entity",
-        "Inception",
-        "--method",
-        "lego-1",
-        "--no-llm",
-        "--json",
-    )
+    entities = ("--entity", "Christopher Nolan", "--entity", "Inception")
+    asked = ("ask", "which films", *entities, "--method", "lego-1", "--no-llm", "--json")
+    code, out, _ = told(capsys, *asked)
     assert code == EXIT_OK and json.loads(out)["entities"] == ["Christopher Nolan", "Inception"]
 
 
@@ -389,9 +351,7 @@ def test_what_is_loaded_and_compiled_is_no_time_of_an_operator(tmp_path):
         text=True,
     ).stdout
     seconds, compiled = re.search(
-        r"^  ([0-9.]+) s, 2 paths; apart from that .*?([0-9.]+) s start-up",
-        told,
-        re.MULTILINE,
+        r"^  ([0-9.]+) s, 2 paths; apart from that .*?([0-9.]+) s start-up", told, re.MULTILINE
     ).groups()
     assert float(compiled) > 1 > float(seconds)
 

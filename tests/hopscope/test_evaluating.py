@@ -10,7 +10,8 @@ import pytest
 
 import hopscope as hs
 from core.engine import Engine
-from core.models.price import Cap
+from core.models.price import Cap, CapReached
+from core.runtime.jobs import Job
 from hopscope import evaluating
 from tests.core.evaluation.advice.kit import ModelsWithoutChat, documents
 
@@ -168,6 +169,31 @@ def test_cap_is_that_of_the_app(films, monkeypatch):
     with pytest.raises(hs.HopscopeError, match="No model of this evaluation has a price"):
         hs.evaluate(all_edges, ROWS[:1], cap=2.5, graph=films, progress=False)
     assert caps == [Cap(200000, tokens=True), None, Cap(2.5)]
+
+
+def test_readings_keep_the_cap_of_the_evaluation_unless_told_another(films, monkeypatch):
+    caps = []
+
+    def fail(job):
+        raise CapReached("Stopped before the cap.")
+
+    def stop_at_cap(engine, store, run, cap):
+        caps.append(cap)
+        job = Job("reading", fail)
+        job.run()
+        return job
+
+    settings = {"graph": films, "progress": False}
+    done = hs.evaluate(all_edges, ROWS[:1], cap="200000 tokens", **settings)
+    monkeypatch.setattr("hopscope.evaluation.start_readings", stop_at_cap)
+    for cap in ("", 5):
+        with pytest.warns(UserWarning, match="Stopped before the cap"):
+            (shares,) = done.reading(cap=cap, progress=False)
+        assert shares["n"] == 1 and shares["known"]["n"] == 0
+    uncapped = hs.evaluate(all_edges, ROWS[:1], **settings)
+    with pytest.raises(hs.HopscopeError, match="Stopped"):
+        uncapped.reading(progress=False)
+    assert caps == [Cap(200000, tokens=True), Cap(5.0), None]
 
 
 def test_advice_answers_whether_a_graph_is_needed(monkeypatch):

@@ -14,7 +14,7 @@ from core.evaluation.audit.answer_types import type_findings
 from core.evaluation.audit.copies import CopySearch
 from core.evaluation.audit.evaluated import (
     MethodOrder,
-    closed_book_methods,
+    asked_without_context,
     evaluation_findings,
     method_order,
     smallest_difference,
@@ -151,7 +151,7 @@ def audit_questions(
         notes.append("No finished evaluation of two methods on this set was used.")
     else:
         found += evaluation_findings(summary)
-    if summary is None or not closed_book_methods(summary.run):
+    if summary is None or not asked_without_context(summary):
         notes.append("No language model was asked without context.")
     findings = _sorted(found, questions)
     return Audit(tuple(questions), findings, tuple(notes), summary, n_left=len(questions))
@@ -163,7 +163,7 @@ def _without_key(questions: Sequence[Question]) -> list[Finding]:
     return [
         Finding(question.id, "no_key", text)
         for question in questions
-        if not (question.answers or question.gold or question.abstract)
+        if not (any(map(str.strip, question.answers)) or question.gold or question.abstract)
     ]
 
 

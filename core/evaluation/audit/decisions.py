@@ -40,7 +40,7 @@ class Decision:
     question : id of the question.
     digest : digest of the content that was decided on.
     action : one of `ACTIONS`.
-    answers, gold : the correct key; None leaves what is there.
+    answers, gold, entities : what is correct; None leaves what is there.
     text : the question in words, for those who read the file.
     result : digest of the corrected content.
     """
@@ -50,6 +50,7 @@ class Decision:
     action: str
     answers: tuple[str, ...] | None = None
     gold: tuple[str, ...] | None = None
+    entities: tuple[str, ...] | None = None
     text: str = ""
     result: str = ""
 
@@ -128,6 +129,7 @@ class Decisions:
         action: str,
         answers: Iterable[str] | None = None,
         gold: Iterable[str] | None = None,
+        entities: Iterable[str] | None = None,
     ) -> None:
         """Decide on a question, in place of an earlier decision.
 
@@ -135,11 +137,11 @@ class Decisions:
         ----------
         question : the question as the set has it.
         action : one of `ACTIONS`.
-        answers, gold : the correct key, for `CORRECT`; None leaves what is there.
+        answers, gold, entities : what is correct, for `CORRECT`; None leaves what is there.
 
         Raises
         ------
-        BadInput : the action is unknown, or a correction changes nothing.
+        BadInput : the action is unknown, or a correction changes nothing or leaves no key.
         """
         if action not in ACTIONS:
             raise BadInput(f"A decision is one of {', '.join(ACTIONS)}, not “{action}”.")
@@ -147,14 +149,16 @@ class Decisions:
             question=question.id,
             digest=content_digest(question),
             action=action,
-            answers=None if answers is None else tuple(answers),
-            gold=None if gold is None else tuple(gold),
+            answers=_changed(answers, question.answers),
+            gold=_changed(gold, question.gold),
+            entities=_changed(entities, question.entities),
             text=question.text,
         )
         if action == CORRECT:
-            if not decision.answers and not decision.gold:
+            corrected = _correct(question, decision)
+            if not corrected.answers and (question.answers or not corrected.gold):
                 raise BadInput("Name the correct answers.")
-            result = content_digest(_correct(question, decision))
+            result = content_digest(corrected)
             if result == decision.digest:
                 raise BadInput("The correction is the same as the key that is there.")
             decision = replace(decision, result=result)
@@ -191,13 +195,20 @@ class Decisions:
         )
 
 
+def _changed(names: Iterable[str] | None, present: Sequence[str]) -> tuple[str, ...] | None:
+    """Return names as a tuple. None for none, and for those that are there."""
+    return None if names is None or tuple(names) == tuple(present) else tuple(names)
+
+
 def _correct(question: Question, decision: Decision) -> Question:
-    """Return a question with the key of a decision."""
+    """Return a question with the key and the entities of a decision."""
     if decision.answers is not None:
         groups = [group for group in question.aliases if group[0] in decision.answers]
         question = replace(question, answers=decision.answers, aliases=tuple(groups))
     if decision.gold is not None:
         question = replace(question, gold=decision.gold)
+    if decision.entities is not None:
+        question = replace(question, entities=decision.entities)
     return question
 
 

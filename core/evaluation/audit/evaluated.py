@@ -8,17 +8,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.diagnosis.answer_match import gives_answer
+from core.diagnosis.reading import NOTHING
 from core.evaluation.audit.findings import Finding
 from core.evaluation.metrics.answer_scores import ANSWER_BY_EXCERPT, ScoredAnswer
 from core.evaluation.reports.method_names import method_titles
 from core.evaluation.reports.ranks import DETECTABLE_STANDARD_ERRORS, Ranks, ranking_metric
 from core.evaluation.reports.steps import line_of
 from core.evaluation.reports.summary import RunSummary
-from core.evaluation.runs.store import Run, Store
+from core.evaluation.runs.store import Run, Store, StoredRow
 from core.languages.spelling import answer_words, normalize
 from core.types import Question
 
 MAX_AGREED_WORDS = 12  # longer answers are not compared
+MAX_SHOWN_LETTERS = 80  # of an answer
 # Share of questions on which two methods are assumed to differ, if no evaluation shows it.
 ASSUMED_DIFFERENT_SHARE = 0.2
 ANSWERING_STAGE = "generate"
@@ -105,12 +108,39 @@ def _comparable(text: str) -> tuple[str, ...]:
 
 
 def _answered_without_context(summary: RunSummary, methods: Sequence[str]) -> Iterator[Finding]:
+    """Yield a finding on each question of which a language model knows all correct answers.
+
+    It is the answer of a method without retrieval or, if the readers were asked again, the answer
+    of a reader that was shown nothing.
+    """
+    known: dict[str, str] = {}
     for row in summary.rows:
         scored = row.outcome.answer if row.outcome is not None else None
         if row.method in methods and scored is not None and row.outcome is not None:
             if row.outcome.golds and scored.found == row.outcome.golds:
-                text = f"A language model answers it without any context: “{scored.text[:80]}”."
-                yield Finding(row.question.id, "without_context", text)
+                known.setdefault(row.question.id, scored.text)
+        elif _has_known_answers(row, summary):
+            known.setdefault(row.question.id, row.readings[NOTHING].answer)
+    for question, text in known.items():
+        text = f"A language model answers it without any context: “{text[:MAX_SHOWN_LETTERS]}”."
+        yield Finding(question, "without_context", text)
+
+
+def asked_without_context(summary: RunSummary) -> bool:
+    """Return whether a language model was asked without context, as a method or again."""
+    was_read = summary.run.spec["model"] and any(NOTHING in row.readings for row in summary.rows)
+    return bool(was_read or closed_book_methods(summary.run))
+
+
+def _has_known_answers(row: StoredRow, summary: RunSummary) -> bool:
+    """Return whether a language model that was shown nothing gave all correct answers."""
+    question, answer = row.question, row.readings.get(NOTHING)
+    if not summary.run.spec["model"] or answer is None or not answer.right:
+        return False
+    return all(
+        any(gives_answer(answer.answer, name) for name in question.answer_names(one))
+        for one in question.answers
+    )
 
 
 def smallest_difference(summary: RunSummary | None, n_questions: int) -> tuple[float, str]:

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from core.corpus import Corpus
 from core.corpus.quotations import split_passage_name
-from core.diagnosis.answer_match import YES_NO_ANSWERS, contains_answer
+from core.diagnosis.answer_match import YES_NO_ANSWERS
 from core.diagnosis.name_lookup import has_name, is_in_chunks, is_in_nodes
 from core.diagnosis.targets import Target, answers_of
 from core.evaluation.audit.findings import Finding
-from core.languages.spelling import answer_words, normalize
+from core.languages.spelling import (
+    ATTACHING_LETTER,
+    WORD_JOINT,
+    answer_words,
+    contains_whole,
+    normalize,
+)
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 
@@ -48,7 +55,7 @@ class TextKeys:
         words: set[str] = set()
         for name in ("title", "text"):
             for text in self.corpus.table.texts(name):
-                words.update(answer_words(text))
+                words |= _words_of(text)
         return frozenset(words)
 
     def findings(self) -> Iterator[Finding]:
@@ -110,10 +117,14 @@ class TextKeys:
         """Return whether a document holds an answer; `by_words` if all have its words."""
         table = self.corpus.table
         return any(
-            self._words.issuperset(answer_words(name))
-            and (by_words or has_name(table, ("title", "text"), name))
+            self._has_words(name) and (by_words or has_name(table, ("title", "text"), name))
             for name in answer.names
         )
+
+    def _has_words(self, name: str) -> bool:
+        """Return whether the documents have each word of a name that must be a word of theirs."""
+        words_by_form = (filter(_is_whole_word, answer_words(form)) for form in _forms(name))
+        return any(map(self._words.issuperset, words_by_form))
 
     def _evidence(self, question: Question) -> str:
         """Return the titles and texts of the evidence that the documents have."""
@@ -137,7 +148,25 @@ def holds_answer(evidence: str, names: Sequence[str]) -> bool:
     >>> holds_answer(text, ["1969 until 1974"]), holds_answer(text, ["1969 until 1973"])
     (True, False)
     """
-    if any(contains_answer(evidence, name) for name in names):
+    if any(contains_whole(evidence, name) for name in names):
         return True
-    words = frozenset(answer_words(evidence))
+    words = _words_of(evidence)
     return any(words.issuperset(answer_words(name)) for name in names)
+
+
+def _forms(text: str) -> tuple[str, str]:
+    """Return a text, and the text with a space in each joint of two words."""
+    return text, WORD_JOINT.sub(" ", text)
+
+
+def _words_of(text: str) -> set[str]:
+    """Return the words of both forms of a text."""
+    return set(chain.from_iterable(map(answer_words, _forms(text))))
+
+
+def _is_whole_word(word: str) -> bool:
+    """Return whether a word of a name is a word of each text that `contains_whole` finds it in.
+
+    The others may be part of one: 1990 is in “1990s”.
+    """
+    return len(word) == 1 or (word.isalpha() and not ATTACHING_LETTER.search(word))

@@ -66,8 +66,8 @@ PASSAGE_METRICS = (
         "context_recall",
         "Answers in the prompt",
         "Share of the correct answers whose words the prompt shows.",
-        "On documents by the text of the tables, the question aside, as answers are found in "
-        "texts; on triples by the nodes of the paths shown. Yes and no are left out. A "
+        "On documents by the text of the tables, the question aside, as whole words (in scripts "
+        "without spaces, Arabic, Hebrew and Korean also within one); on triples by the nodes of the paths shown. Yes and no are left out. A "
         "question without correct answers is left out.",
         context_recall,
     ),

@@ -6,6 +6,7 @@ It tells what is known without context, and what the same reader can reach
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,11 +19,16 @@ from core.errors import BadInput, HopscopeError, ModelUnavailable, RunCancelled
 from core.evaluation.reports.reading_shares import COUNTED_ENDS, reading_shares
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.plan import DrawnQuestion
-from core.evaluation.runs.saved_runs import reopen_comparison
+from core.evaluation.runs.question_work import QuestionWork
+from core.evaluation.runs.saved_runs import load_plan, reopen_comparison
+from core.evaluation.runs.servers import servers
+from core.evaluation.runs.spending import cap_error, spending
 from core.evaluation.runs.store import RUN_DONE, Run, Store, StoredRow
+from core.models.price import Cap, Spending
 from core.operators.text import parse_line
 from core.runtime.jobs import Job
 from core.types import ReaderAnswer
+from core.watch import Watch
 
 SET_CONTEXTS = (NOTHING, EVIDENCE)  # asked of every question of a run
 AnswerKey = tuple[Any, ...]  # of answers that several methods share
@@ -33,19 +39,24 @@ class ReadingRun:
     """Asks the readers of a run again; calling it with its job returns the failures.
 
     Methods with the same reader and the same context share an answer. A failed answer is not saved,
-    so that it is tried again.
+    so that it is tried again. With model servers, several questions are asked at a time. What is
+    spent counts with the run, and the work stops before all would exceed the cap.
     """
 
     engine: Any
     store: Store
     run: Run
     only_finished: bool = False  # True to ask nothing if the run did not reach its end
+    cap: Cap | None = None
+    max_concurrent: int = 0  # requests to each server at a time; 0 finds a number
     errors: dict[str, int] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def __call__(self, job: Job) -> list[str]:
         """Ask what is missing, and return a sentence for each kind of failure.
 
-        Raises RunCancelled, and ModelUnavailable if a model is missing.
+        Raises RunCancelled, ModelUnavailable if a model is missing, CapReached if the cap stopped
+        it, and BadInput for a cap in money without suitable prices.
         """
         if self.only_finished and self.store.run(self.run.id).status != RUN_DONE:
             return []
@@ -54,17 +65,40 @@ class ReadingRun:
         drawn_by_id = {
             drawn.question.id: drawn for drawn in self.store.drawn_questions(self.run.id)
         }
-        for number, (question, rows) in enumerate(rows_by_question.items()):
-            job.check()
-            job.report(
-                f"Reading again: {number:,} of {len(rows_by_question):,} questions",
-                number / len(rows_by_question),
+        if not rows_by_question:
+            return []
+        plan, models = load_plan(self.store, self.run), self.engine.environment.models
+        # Read again, a question costs about as much as before for each context.
+        n_before = self.store.run(self.run.id).done / len(SET_CONTEXTS)
+        usage = self.store.usage(self.run.id)
+        run_spending = spending(plan, models, usage, self.cap, n_before)
+        work = QuestionWork(servers(plan, models), run_spending, self.max_concurrent)
+        total = len(rows_by_question)
+        done: list[str] = []
+
+        def read(question: str, watch: Watch) -> None:
+            job.report(f"Reading again: {len(done):,} of {total:,} questions", len(done) / total)
+            self._read_question(
+                drawn_by_id[question], rows_by_question[question], run_spending, watch
             )
-            self._read_question(drawn_by_id[question], rows, job)
+            done.append(question)
+
+        try:
+            work.run_each(read, rows_by_question, job)
+        finally:
+            self.store.save_usage(self.run.id, run_spending.account.usage)
+        if len(done) < total:  # only the cap ends the work before
+            raise cap_error(run_spending, f"{len(done):,} of {total:,} questions read again")
         return [f"{sentence} ({count:,})" for sentence, count in self.errors.items()]
 
-    def _read_question(self, drawn: DrawnQuestion, rows: Sequence[StoredRow], job: Job) -> None:
-        """Ask the readers of one question, and save their answers."""
+    def _read_question(
+        self,
+        drawn: DrawnQuestion,
+        rows: Sequence[StoredRow],
+        run_spending: Spending,
+        watch: Watch,
+    ) -> None:
+        """Ask the readers of one question, and save their answers and what the run has spent."""
         comparison = self._attempt(lambda: self._reopen(drawn))
         if comparison is None:
             return
@@ -75,9 +109,10 @@ class ReadingRun:
             lane = lanes[row.method]
             found = []
             for context in SET_CONTEXTS:
-                job.check()
+                watch.check()
                 if context not in row.readings:
-                    found.append(self._answer(lane, context, runs, answers, job))
+                    found.append(self._answer(lane, context, runs, answers, watch))
+            self.store.save_usage(self.run.id, run_spending.account.usage)
             saved = [answer for answer in found if answer is not None]
             if saved:
                 self.store.save_readings(self.run.id, row.method, drawn.question.id, saved)
@@ -99,7 +134,7 @@ class ReadingRun:
         context: str,
         runs: Sequence,
         answers: dict[AnswerKey, ReaderAnswer | None],
-        job: Job,
+        watch: Watch,
     ) -> ReaderAnswer | None:
         """Return the answer to a context; None if the reader failed.
 
@@ -116,7 +151,7 @@ class ReadingRun:
         key = (repr(reader.operator), lane.graph.digest, context, repr(items))
         if key not in answers:
             answers[key] = self._attempt(
-                lambda: reader.ask(context, state, self.engine.environment, job)
+                lambda: reader.ask(context, state, self.engine.environment, watch)
             )
         return answers[key]
 
@@ -127,7 +162,8 @@ class ReadingRun:
         except (RunCancelled, ModelUnavailable):
             raise
         except HopscopeError as error:
-            self.errors[str(error)] = self.errors.get(str(error), 0) + 1
+            with self._lock:
+                self.errors[str(error)] = self.errors.get(str(error), 0) + 1
             return None
 
 
@@ -182,7 +218,14 @@ def _model_readers(summary: RunSummary) -> dict[str, str]:
     return readers
 
 
-def start_readings(engine: Any, store: Store, run: Run, only_finished: bool = False) -> Job:
+def start_readings(
+    engine: Any,
+    store: Store,
+    run: Run,
+    only_finished: bool = False,
+    cap: Cap | None = None,
+    max_concurrent: int = 0,
+) -> Job:
     """Start the job that asks the readers of a run again, after the jobs of evaluations.
 
     Parameters
@@ -191,12 +234,14 @@ def start_readings(engine: Any, store: Store, run: Run, only_finished: bool = Fa
     store : the store with the rows and states.
     run : the run.
     only_finished : True to ask nothing if the run has not reached its end by then.
+    cap : the most that the run and its readings may cost together; None for no limit.
+    max_concurrent : requests to each server at a time; 0 finds a number.
 
     Returns
     -------
     The job, whose result is a list of sentences on failures.
     """
-    work = ReadingRun(engine, store, run, only_finished)
+    work = ReadingRun(engine, store, run, only_finished, cap, max_concurrent)
     return engine.evaluations.run(readings_job_key(run), work, again=True)
 
 

@@ -173,19 +173,27 @@ def _asks_documents(summary: RunSummary) -> bool:
     return any(source.is_corpus for source in sources_of(summary.run.spec))
 
 
-def _stage(summary: RunSummary) -> str:
-    return last_read_stage(_asks_documents(summary), summary.run.spec["model"])
+def _stage(summary: RunSummary, row: StoredRow) -> str:
+    """Return the stage that the reader of a row reads. A run may ask triples and documents."""
+    outcome = row.outcome
+    is_corpus = outcome is not None and (
+        outcome.fates is not None or "corpus" in (outcome.alive or ())
+    )
+    return last_read_stage(is_corpus, summary.run.spec["model"])
 
 
 def _method_shares(summary: RunSummary, method: str) -> ReadingShares:
-    measure, stage = reading_measure(summary), _stage(summary)
-    rows = summary.rows_of(method)
-    ends = {row.question.id: question_end(row, measure, stage) for row in rows}
+    measure, rows = reading_measure(summary), summary.rows_of(method)
+    stages = {row.question.id: _stage(summary, row) for row in rows}
+    ends = {row.question.id: question_end(row, measure, stages[row.question.id]) for row in rows}
     counted = [row for row in rows if ends[row.question.id] in COUNTED_ENDS]
     counted_ends = [ends[row.question.id] for row in counted]
     alone = [_truth(row, EVIDENCE) for row in counted]
     known = [_truth(row, NOTHING) for row in counted]
-    is_read = [bool(row.outcome and is_evidence_read(row, row.outcome, stage)) for row in counted]
+    is_read = [
+        bool(row.outcome and is_evidence_read(row, row.outcome, stages[row.question.id]))
+        for row in counted
+    ]
     answers = chain.from_iterable(row.readings.values() for row in counted)
     return ReadingShares(
         method,
@@ -306,7 +314,7 @@ def paired_reading_tests(summary: RunSummary) -> tuple[list[PairedTest], list[Pa
 
     Questions count that are counted for both methods.
     """
-    measure, stage = reading_measure(summary), _stage(summary)
+    measure = reading_measure(summary)
     read_values: dict[str, np.ndarray] = {}
     right_values: dict[str, np.ndarray] = {}
     position = {question: i for i, question in enumerate(summary.questions)}
@@ -314,6 +322,7 @@ def paired_reading_tests(summary: RunSummary) -> tuple[list[PairedTest], list[Pa
         read_values[method] = np.full(len(position), np.nan)
         right_values[method] = np.full(len(position), np.nan)
         for row in summary.rows_of(method):
+            stage = _stage(summary, row)
             end = question_end(row, measure, stage)
             if row.outcome is not None and end in COUNTED_ENDS:
                 i = position[row.question.id]

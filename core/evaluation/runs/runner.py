@@ -15,23 +15,17 @@ from statistics import fmean, stdev
 from core.environment import Environment
 from core.errors import RunCancelled
 from core.evaluation.runs.plan import DrawnQuestion, Plan
+from core.evaluation.runs.question_work import QuestionWork
 from core.evaluation.runs.repeats import repeat_plan, repeat_seed
 from core.evaluation.runs.row import FinishedRow, load_models, run_methods
-from core.evaluation.runs.servers import (
-    fix_concurrency,
-    limit_to_single_speed,
-    question_slots,
-    servers,
-)
+from core.evaluation.runs.servers import limit_to_single_speed, servers
 from core.evaluation.runs.spending import SpendingEstimate, cap_error, estimate_rest, spending
 from core.evaluation.runs.store import RUN_CANCELLED, RUN_DONE, RUN_RUNNING, Store
 from core.evaluation.runs.worker_runs import spread_turns
 from core.io.durations import range_text
 from core.methods.catalogue import Method
 from core.models.price import Cap, Spending
-from core.runtime.account import Account, charged_to
 from core.runtime.cluster import Workers
-from core.runtime.concurrent_work import ConcurrentWork, ProcessorLock
 from core.sources import SourceQuestion
 from core.watch import Watch
 
@@ -232,27 +226,13 @@ class EvaluationRunner:
         server_list = servers(self.plan, self.environment.models, self.limits_to_single_speed)
         clock = self.environment.clock
         run_spending = self.spending()
-        processor = ProcessorLock()
+        work = QuestionWork(server_list, run_spending, self.max_concurrent)
         lock = threading.Lock()
         run_start = clock()
-        open_questions = 0
-
-        def free_slots() -> int:
-            # No further question begins if it might exceed the cap.
-            return question_slots(server_list) if run_spending.can_begin(open_questions) else 0
-
-        concurrent_work = ConcurrentWork(free_slots, watch)
-
-        def turns() -> Iterator[RepeatTurn]:
-            nonlocal open_questions
-            for turn in islice(turns_left, self.max_questions or None):
-                with lock:
-                    open_questions += 1
-                yield turn
 
         def report_progress(method: Method) -> None:
             with lock:
-                load = f"{open_questions:,} questions at a time" if open_questions > 1 else ""
+                load = f"{work.n_open:,} questions at a time" if work.n_open > 1 else ""
                 parts = (pace.words(), load, run_spending.words(pace.done, pace.total))
                 progress = ", ".join(filter(None, parts))
                 watch.report(f"{progress}: {method.label}", pace.done / pace.total)
@@ -264,37 +244,25 @@ class EvaluationRunner:
                 pace.add(row.method, clock() - row_start, row.error is not None)
                 pace.derive_concurrency(clock() - run_start)
 
-        def run_question(turn: RepeatTurn) -> None:
-            nonlocal open_questions
-            account = Account()
+        def run_question(turn: RepeatTurn, piece_watch: Watch) -> None:
             # A generator: each `next` below runs one more method.
-            rows = self._rows_of(turn, concurrent_work)
-            try:
-                with processor.hold(), charged_to(account, run_spending.account):
-                    for method in turn.methods:
-                        concurrent_work.check()
-                        report_progress(method)
-                        row_start = clock()
-                        save_row(next(rows), turn.number, row_start)
-            finally:
-                run_spending.record_piece(account)
-                with lock:
-                    open_questions -= 1
+            rows = self._rows_of(turn, piece_watch)
+            for method in turn.methods:
+                piece_watch.check()
+                report_progress(method)
+                row_start = clock()
+                save_row(next(rows), turn.number, row_start)
 
         try:
-            with (
-                fix_concurrency(server_list, self.max_concurrent),
-                limit_to_single_speed(server_list if self.limits_to_single_speed else ()),
-            ):
-                for _ in concurrent_work.run_each(run_question, turns()):
-                    continue  # the rows are saved by `run_question`
+            with limit_to_single_speed(server_list if self.limits_to_single_speed else ()):
+                work.run_each(run_question, islice(turns_left, self.max_questions or None), watch)
         finally:
             self.store.save_usage(self.run, run_spending.account.usage)
         self.estimate = estimate_rest(run_spending, pace.done, pace.total, pace.seconds_left())
         if pace.done < pace.total:
             self.store.set_status(self.run, RUN_CANCELLED)
             if not run_spending.can_begin(0):
-                raise cap_error(run_spending, pace.done, pace.total)
+                raise cap_error(run_spending, f"{pace.done:,} of {pace.total:,} answers done")
 
     def spending(self) -> Spending:
         """Return what the run has spent so far and may spend.

@@ -13,7 +13,7 @@ from core.types import Usage
 
 
 def spending(
-    plan: Plan, models: Models, usage: Mapping[str, Usage], cap: Cap | None, done: int = 0
+    plan: Plan, models: Models, usage: Mapping[str, Usage], cap: Cap | None, done: float = 0
 ) -> Spending:
     """Return the spending of a plan.
 
@@ -38,21 +38,21 @@ def spending(
     return Spending(prices, usage, cap, done / len(plan.methods))
 
 
-def cap_error(run_spending: Spending, done: int, total: int) -> CapReached:
+def cap_error(run_spending: Spending, done_text: str) -> CapReached:
     """Return the error that reports that the cap stopped the run.
 
     Parameters
     ----------
     run_spending : the spending of the run.
-    done, total : numbers of rows that are done, and of all rows.
+    done_text : what is done, in words.
 
     Returns
     -------
     The error, which the caller raises.
     """
     return CapReached(
-        f"Stopped before the cap: {run_spending.describe_spent()} are spent, {done:,} of {total:,} answers "
-        "done, and the next question may cost more than is left. What is done is saved; with "
+        f"Stopped before the cap: {run_spending.describe_spent()} are spent, {done_text}, "
+        "and the next question may cost more than is left. What is done is saved; with "
         "a higher cap the same evaluation goes on from there."
     )
 

@@ -293,7 +293,7 @@ def _choose_settings(source: AnswerSource) -> dict[str, Any]:
             persist_state="session",
             help=tr(
                 "Asks each reader again with nothing and with the evidence alone: at the end, two "
-                "calls a question. The limit does not count them."
+                "calls a question. The limit counts them too."
             ),
         )
         abstract = source.is_corpus and st.toggle(
@@ -429,6 +429,7 @@ def begin_run(
             job = evaluate(engine(), store(), plan, max_concurrent=max_concurrent, cap=cap)
             if reading:  # its job waits for that of the run
                 run = store().run(job.number)
-                start_readings(engine(), store(), run, only_finished=True)
+                limits: dict[str, Any] = {"cap": cap, "max_concurrent": max_concurrent}
+                start_readings(engine(), store(), run, only_finished=True, **limits)
         st.query_params["run"] = str(job.number)
         st.rerun()

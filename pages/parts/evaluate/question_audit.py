@@ -163,29 +163,44 @@ def _draw_actions(opened: OpenedAudit, question: Question, finding: Finding, key
                 key=f"audit-{action}-{key}",
             )
         with st.popover(DECISION_TITLES[CORRECT], icon=":material/edit:"):
-            lines = st.text_area(
-                tr("Correct answers, one a line"),
-                "\n".join(finding.expected or question.answers),
-                key=f"audit-answers-{key}",
-            )
-            button(
-                tr("Save"),
-                partial(_decide, opened.name, question, CORRECT, lines),
-                type="primary",
-                key=f"audit-correct-{key}",
-            )
+            _draw_correction(opened, question, finding, key)
 
 
-def _decide(name: str, question: Question, action: str, lines: str = "") -> None:
+def _draw_correction(opened: OpenedAudit, question: Question, finding: Finding, key: str) -> None:
+    """Draw the fields of what is correct. All are there, as a decided question leaves the list."""
+    answers = st.text_area(
+        tr("Correct answers, one a line"),
+        "\n".join(finding.expected or question.answers),
+        key=f"audit-answers-{key}",
+    )
+    fields = {"answers": tuple(filter(None, map(str.strip, answers.splitlines())))}
+    if question.entities:
+        label, names = tr("Entities, one a line"), "\n".join(question.entities)
+        entities = st.text_area(label, names, key=f"audit-entities-{key}")
+        fields["entities"] = tuple(filter(None, map(str.strip, entities.splitlines())))
+    # A passage has several lines where it quotes a document.
+    gold = [
+        st.text_area(tr("Evidence {number}", number=i), name, key=f"audit-gold-{i}-{key}")
+        for i, name in enumerate(question.gold, 1)
+    ]
+    fields["gold"] = tuple(filter(None, map(str.strip, gold)))
+    button(
+        tr("Save"),
+        partial(_decide, opened.name, question, CORRECT, **fields),
+        type="primary",
+        key=f"audit-correct-{key}",
+    )
+
+
+def _decide(name: str, question: Question, action: str, **fields: tuple[str, ...]) -> None:
     """Save a decision on a question; an empty action removes it.
 
-    `lines` are the correct answers of a correction.
+    `fields` are those of `Decisions.decide`.
     """
     file = decisions_file(name)
     decisions = Decisions.open(file)
     if action:
-        answers = tuple(filter(None, map(str.strip, lines.splitlines())))
-        decisions.decide(question, action, answers if action == CORRECT else None)
+        decisions.decide(question, action, **fields)
     else:
         decisions.forget(question.id)
     decisions.save(file)
@@ -203,7 +218,7 @@ def _draw_decisions(opened: OpenedAudit) -> None:
     ):
         for id, decision in decisions.items():
             with st.container(horizontal=True, vertical_alignment="center"):
-                answers = ", ".join(decision.answers or ())
+                answers = ", ".join(decision.answers or decision.gold or decision.entities or ())
                 parts = (DECISION_TITLES[decision.action], answers, decision.text)
                 st.text(" · ".join(filter(None, parts)), width="stretch")
                 undo = partial(_decide, opened.name, Question(decision.text, id), "")

@@ -41,6 +41,7 @@ from pages.parts.shared.job_progress import draw_job, rerun_when_started
 from pages.parts.shared.people import visitor_refusal
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, store
+from pages.parts.shared.spending import draw_spending_limit
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
@@ -89,14 +90,22 @@ def _draw_missing_answers(results: RunSummary) -> None:
     if run_job is not None and not run_job.has_ended:
         caption("Available once the evaluation has ended.")
         return
+    work = getattr(run_job, "evaluation", None)  # settings of the evaluation in this process
+    limits: dict[str, Any] = {"cap": None, "max_concurrent": work.max_concurrent if work else 0}
+    refusal = visitor_refusal(EVALUATION_OWNER_KIND, str(run.id))
     with st.container(horizontal=True, vertical_alignment="center"):
+        if cost.calls:
+            limits["cap"], is_valid = draw_spending_limit(
+                f"reading_cap-{run.id}", work.cap if work else None
+            )
+            refusal = refusal if is_valid else tr("Correct the limit first.")
         button(
             tr("Ask with the evidence alone, and with nothing"),
-            partial(start_readings, engine(), store(), run),
+            partial(start_readings, engine(), store(), run, **limits),
             key="reading-go",
             type="primary",
             icon="menu_book",
-            why_not=visitor_refusal(EVALUATION_OWNER_KIND, str(run.id)),
+            why_not=refusal,
         )
         cost_text = tr("No language model is asked.")
         if cost.calls:

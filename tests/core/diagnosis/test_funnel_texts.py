@@ -135,6 +135,7 @@ def test_fates():
         ("spider man", True),
         ("Spider-Man", True),
         ("army of ants", False),
+        ("arm", False),  # part of a word
         ("?!", False),
         ("the", False),
     ],

@@ -356,6 +356,13 @@ def test_without_marked_passages_a_text_with_the_answer_is_evidence(animals):
     assert find_reading_repair(lane, reading, animals.environment).label == "Keep 1 passage → right"
 
 
+def test_a_part_of_a_word_is_no_evidence(animals):
+    """“ow” is in “owl”, which both passages that are read lack as a word of its own."""
+    lane = animals(Parrot("den"), Question("red fox den now", answers=("ow",)))
+    assert read_evidence(lane, True).missing == 1
+    assert Reader(lane).positions == ()
+
+
 def test_evidence_that_is_not_in_the_graph_is_not_shown(animals):
     question = Question("red fox den", answers=("bat",), gold=("a", "nowhere"))
     lane = animals(Parrot("owl"), question)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from core.languages.spelling import (
     answer_words,
     contains_text,
+    contains_whole,
     contains_words,
     end_offset,
     fold,
@@ -112,6 +113,36 @@ def test_names_keep_symbols_that_are_part_of_them():
 )
 def test_a_number_is_found_whole(text, wanted, found):
     assert contains_text(normalize(text), normalize(wanted)) is found
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "found"),
+    [
+        ("Ann built the harbour.", "Bo", False),
+        ("the harbour of Bo", "Bo", True),  # the second place is a whole word
+        ("Bob and Anna", "Ann", False),
+        ("Bo’s boat", "Bo", True),
+        ("Bo-Ann came", "Bo", True),
+        ("Paris–Lyon", "Lyon", True),
+        ("Spider-Man's web", "spiderman", False),  # it is neither spidermans nor spider man
+        ("Spider-Man's web", "Spider-Man", True),
+        ("the U.S.-led army", "US", True),
+        ("made by D. Smith", "A.D.", False),
+        ("in the 1990s", "1990", True),  # a number ends where its digits do
+        ("in 2012", "12", False),
+        ("at 5km", "5", True),
+        ("北京大学。", "北京", True),
+        ("서울에서", "서울", True),
+        ("وباريس", "باريس", True),
+        ("Лондона", "Лондон", False),
+        ("हिन्दी", "हिन्द", False),  # a vowel sign continues the word
+        ("Kru\u0308ger’s", "Krüger", True),
+        ("anything", "The", False),
+        ("", "Bo", False),
+    ],
+)
+def test_a_name_is_found_as_whole_words(text, name, found):
+    assert contains_whole(text, name) is found
 
 
 def test_letters_of_scripts_without_spaces_are_words():

@@ -13,12 +13,15 @@ from core.graph.building.build import build
 from core.operators.text import parse_line
 from core.runtime.jobs import JOB_DONE, Job, Jobs
 from core.sources import GraphSource
-from core.types import Question
+from core.types import Question, Repair
+from pages.parts.board.component import BoardClicks
 from pages.parts.board.payload import Board
 from pages.parts.compare import reading as page
 from pages.parts.compare.screen_state import ScreenComparison
+from tests.core.diagnosis.test_reading import MISLED, RANKED, SCORES, Rules
 from tests.films import TRIPLES, Parrot, Table, Written
 from tests.lanes import lane_of
+from tests.pages.compare.test_compare import job, opened
 
 ENVIRONMENT = Environment(Written(Parrot("<b>Ann</b>"), encoder=Table({})))
 LINE = "EgoNetwork(hops=1) >> ShortestPaths(hops=1) >> Answer(paths=2)"
@@ -94,3 +97,41 @@ def test_a_case_shows_its_answers_and_offers_nothing(on_screen):
     assert page.READING_JOBS.of_lanes(on_screen)[0].wait(120)
     saved = ScreenComparison("case", on_screen.comparison)
     assert drawn(saved)["reading"]["rows"] and page.READING_JOBS.of_lanes(saved) == []
+
+
+def test_a_shorter_prompt_is_offered_on_the_board(on_screen, monkeypatch):
+    """The third path misleads the model, so that two paths are enough."""
+    environment = Environment(Written(Rules(*MISLED), encoder=Table(SCORES)))
+    jobs = page.engine().background_jobs
+    services = SimpleNamespace(background_jobs=jobs, environment=environment)
+    monkeypatch.setattr(page, "engine", lambda: services)
+    question = Question("when was Two released", entities=("Two",), answers=("1999",))
+    ask = on_screen.comparison.ask.source.ask(question)
+    run = LaneRun(ask, parse_line(RANKED), environment)
+    run.retrieve(LaneListener())
+    run.answer(LaneListener())
+    shown = ScreenComparison("two", MethodComparison(ask, [lane_of(run, "a", "A")]), Job("two"))
+    page.start_or_stop_reading(shown, 0, page.READ_ACTION)
+    assert page.READING_JOBS.of_lanes(shown)[0].wait(120)
+    (lane,) = Board(shown.comparison).payload()["lanes"]
+    assert lane["repair"] == {"label": "Keep 2 paths → right", "there": None}
+
+
+def test_the_offered_prompt_is_asked_in_a_lane_of_its_own(movies, monkeypatch):
+    """A click on the board's repair adds the line, which is asked."""
+    line = "EgoNetwork(hops=1) >> ShortestPaths() >> Rank(model='bm25', keep={})"
+    at = opened(q="which person directed the movie Inception", lane=[line.format(5)], llm="0")
+    repair = Repair(line.format(3), "Keep 3 paths → right", 1, 1, by_answer=True)
+    job(at).comparison.change_lane(0, repair=repair)
+    clicks = [BoardClicks(repair=0)]
+    monkeypatch.setattr(
+        "pages.parts.board.component.board",
+        lambda payload, key: clicks.pop() if clicks else BoardClicks(),
+    )
+    at.run()
+    lanes = job(at).comparison.lanes
+    assert not at.exception and [lane.method.id for lane in lanes] == [
+        line.format(5),
+        line.format(3),
+    ]
+    assert all(lane.status == "done" for lane in lanes)

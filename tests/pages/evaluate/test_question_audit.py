@@ -56,6 +56,32 @@ def test_a_set_is_audited_and_a_wrong_key_corrected(home):
     assert not [one for one in at.text_area if key in str(one.key)]
     at.button(key="audit-undo-Beta").click().run()
     assert Decisions.open(decisions_file("my-set")).by_question == {}
+    at.text_area(key=f"audit-entities-{key}").set_value("Gamma").run()
+    at.button(key=f"audit-correct-{key}").click().run()
+    (decision,) = Decisions.open(decisions_file("my-set")).by_question.values()
+    assert (decision.answers, decision.entities) == (("Bob",), ("Gamma",))
+    at.button(key="audit-undo-Beta").click().run()
     at.button(key=f"audit-leave out-{key}").click().run()
     (decision,) = Decisions.open(decisions_file("my-set")).by_question.values()
     assert decision.action == "leave out" and not at.exception
+
+
+def test_evidence_is_corrected_passage_by_passage(home):
+    """A passage that quotes its document has two lines, and stays as it is."""
+
+    def page():
+        from types import SimpleNamespace
+
+        from core.evaluation.audit.findings import Finding
+        from core.types import Question
+        from pages.parts.evaluate.question_audit import _draw_correction
+
+        question = Question("who", "1", answers=("Ann",), gold=("lost", "may\nAnn built it"))
+        finding = Finding("1", "missing_passage", "", ("lost",))
+        _draw_correction(SimpleNamespace(name="my-set"), question, finding, "k")
+
+    at = AppTest.from_function(page).run()
+    at.text_area(key="audit-gold-1-k").set_value("june").run()
+    at.button(key="audit-correct-k").click().run()
+    (decision,) = Decisions.open(decisions_file("my-set")).by_question.values()
+    assert (decision.answers, decision.gold) == (None, ("june", "may\nAnn built it"))

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+from core.diagnosis.influence import InfluenceCost
 from core.evaluation.repairs.reading_run import missing_cost, readings_job_key
 from core.evaluation.reports.reading_shares import reading_shares
+from core.models.price import Cap
+from pages.parts.evaluate import reading as page
 from pages.parts.evaluate.run_progress import summary
 from pages.parts.shared.session import engine
 from tests.pages.evaluate.test_evaluate import (  # noqa: F401
@@ -35,6 +40,25 @@ def test_readers_are_asked_again_at_a_press(run):  # noqa: F811
     (table,) = (one.value for one in at.dataframe)
     assert "–" not in list(table["With the evidence alone"])
     assert not [one for one in at.button if one.key == "reading-go"]
+
+
+def test_a_limit_is_asked_for_where_a_language_model_is(run, monkeypatch):  # noqa: F811
+    """The limit is that of the evaluation at first; nothing begins without a limit that is meant."""
+    begun = []
+    work = SimpleNamespace(
+        has_ended=True, evaluation=SimpleNamespace(cap=Cap(2.5), max_concurrent=3)
+    )
+    monkeypatch.setattr(page, "job_of", lambda run: work)
+    monkeypatch.setattr(page, "missing_cost", lambda results: InfluenceCost(4, 400, None))
+    monkeypatch.setattr(page, "start_readings", lambda *_, **limits: begun.append(limits))
+    at = part_of(run, "Reading")
+    limit = lambda: at.text_input(key=f"reading_cap-{run}")
+    assert limit().value == "2.5"
+    limit().set_value("much").run()
+    assert at.button(key="reading-go").disabled
+    limit().set_value("700 tokens").run()
+    at.button(key="reading-go").click().run()
+    assert begun == [{"cap": Cap(700, tokens=True), "max_concurrent": 3}] and not at.exception
 
 
 def test_the_switch_of_the_form_asks_once_the_run_is_finished(home, monkeypatch):  # noqa: F811

@@ -55,6 +55,20 @@ def test_a_correction_that_the_next_version_has_is_not_made_twice():
     assert revised.questions[0].answers == ("Ann",) and revised.changed == ()
 
 
+def test_evidence_and_entities_are_corrected_and_the_rest_stays(tmp_path):
+    decisions = Decisions()
+    kept = {"answers": B.answers, "entities": B.entities}
+    decisions.decide(B, CORRECT, gold=("y", "z\nquoted"), **kept)
+    decisions.decide(A, CORRECT, entities=("Alfa",))
+    decisions.save(tmp_path / "d.json")
+    revised = Decisions.open(tmp_path / "d.json").replay([A, B])
+    right = [replace(A, entities=("Alfa",)), replace(B, gold=("y", "z\nquoted"))]
+    assert list(revised.questions) == right
+    assert list(Decisions.open(tmp_path / "d.json").replay(right).questions) == right
+    with pytest.raises(BadInput, match="Name the correct answers"):
+        decisions.decide(B, CORRECT, answers=(), gold=("y",))
+
+
 def test_wrong_decisions_are_refused():
     decisions = Decisions()
     with pytest.raises(BadInput):

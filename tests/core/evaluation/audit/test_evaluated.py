@@ -20,7 +20,7 @@ from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.plan import DrawnQuestion
 from core.evaluation.runs.store import Store, StoredRow
 from core.sources import GraphSource
-from core.types import Question
+from core.types import Question, ReaderAnswer
 from tests.core.evaluation.reports.test_summary import RUN, SPEC
 
 QUESTIONS = [Question(f"who {i}", str(i), ("One",), ("Ann",)) for i in range(6)]
@@ -78,6 +78,22 @@ def test_a_method_without_retrieval_shows_which_questions_need_no_context():
     found = kinds(evaluation_findings(closed))
     assert {id for id, kind in found if kind == "without_context"} == {"0", "4"}
     assert not {kind for _, kind in found} & {"always_right", "never_right"}  # one method is left
+
+
+def test_readers_that_were_shown_nothing_show_it_too():
+    """Of two correct answers both are needed, by any of their names; a graph reader knows nothing."""
+    asked = Question("who", "q", ("One",), ("Ann", "Bob"), aliases=(("Bob", "Bert"),))
+    for text, by_model, is_found in [
+        ("Ann and Bert", True, True), ("Ann", True, False), ("Ann and Bob", False, False),
+    ]:  # fmt: skip
+        answer = ReaderAnswer("nothing", text, right=True)
+        row = StoredRow("a", asked, Outcome(2), readings={"nothing": answer})
+        run = replace(RUN, spec={**summary().run.spec, "model": by_model})
+        stored = RunSummary(run, [row, replace(row, method="b")])
+        kinds_found = [one.kind for one in evaluation_findings(stored)]
+        assert kinds_found.count("without_context") == is_found, text
+        notes = audit_questions([asked], GraphSource(""), summary=stored).notes
+        assert ("No language model was asked without context." in notes) != by_model
 
 
 def test_the_smallest_difference_follows_from_the_differences_per_question():

@@ -49,6 +49,23 @@ def test_a_key_of_another_document_contradicts_its_evidence(source):
     assert ("1", "contradicted", ("Bo Berg",)) in found(source, wrong)
 
 
+def test_a_key_that_is_only_part_of_a_word_is_not_in_its_evidence(source):
+    """“Bo” is in “harbour” and is a word of another document; “arb” is a word of none."""
+    assert ("1", "contradicted", ("Bo",)) in found(source, replace(BUILT, answers=("Bo",)))
+    assert found(source, replace(BUILT, answers=("arb",))) == [("1", "missing_answer", ("arb",))]
+
+
+@pytest.mark.parametrize("answer", ["Cy", "1980", "باريس"])
+def test_a_key_that_other_words_are_written_on_is_found(tmp_path, answer):
+    text = "Cy's boat sailed in the 1980s. سافر وباريس"
+    corpus = write_corpus(tmp_path / "joined", [Document("cy", text, "Joined")], "joined")
+    audit = audit_questions(
+        [replace(BUILT, text="name it", answers=(answer,), gold=())],
+        CorpusSource("j", None, corpus),
+    )
+    assert not audit.findings
+
+
 def test_a_typing_error_and_an_unknown_passage_are_missing(source):
     assert ("1", "missing_answer", ("Ann Leee",)) in found(
         source, replace(BUILT, answers=("Ann Leee",))
@@ -76,6 +93,7 @@ def test_aliases_yes_and_no_and_long_answers_are_not_searched_by_their_letters(s
 
 def test_questions_without_any_key_are_noted(source):
     assert found(source, Question("what now", "1")) == [("1", "no_key", ())]
+    assert ("1", "no_key", ()) in found(source, Question("what now", "1", answers=(" ",)))
     assert found(source, Question("an overview", "1", abstract=True)) == []
 
 

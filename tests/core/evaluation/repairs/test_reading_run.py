@@ -20,9 +20,13 @@ from core.evaluation.reports.reading_shares import reading_shares
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.plan import DrawnQuestion, Plan
 from core.models.base import ChatReply
+from core.models.price import parse_cap
 from core.runtime.jobs import JOB_CANCELLED, JOB_FAILED, Job
 from core.sources import CorpusSource
-from core.types import Question
+from core.types import Question, Usage
+from tests.core.evaluation.runs.test_flight import asking, server
+from tests.core.evaluation.runs.test_flight import questions as genre_questions
+from tests.core.evaluation.runs.test_spending import READ, WRITTEN, far, plan, ran  # noqa: F401
 
 QUESTIONS = (
     Question("genre of One", "q-1", ("One",), ("Drama",), 1),
@@ -215,3 +219,47 @@ def test_a_deleted_run_takes_its_answers_along(bench, run):
     assert key == f"reading-{run.id}"
     bench.store().delete(run.id)
     assert bench.store()._readings(run.id) == {}
+
+
+@pytest.mark.parametrize("cap", ["1150 tokens", "3.3 EUR"])
+def test_readings_count_under_the_cap_and_go_on_with_a_higher_one(far, cap):  # noqa: F811
+    """Six questions cost 600 tokens, 1.68 EUR; read again, each may cost twice as much.
+
+    The first three take four calls, as evidence alone that was the whole prompt is answered, and
+    that of Two is not in the graph. That is 1,000 tokens; another question may be beyond the cap.
+    """
+
+    def read(text):
+        limits = {"cap": parse_cap(text), "max_concurrent": 1}
+        job = start_readings(far.engine, far.store(), run, **limits)
+        assert job.wait(60)
+        return job
+
+    run = far.store().run(ran(far, plan(far, 6)).number)
+    job = read(cap)
+    assert job.status == JOB_FAILED and len(far.bodies) == 6 + 4
+    spent = "1,000 of 1,150 tokens" if "tokens" in cap else "2.80 of 3.30 EUR"
+    assert spent in job.error and "3 of 6 questions read again" in job.error
+    # what is spent is kept with the run, so that the same cap asks nothing more
+    assert far.store().usage(run.id) == {"far": Usage(10, 10 * READ, 10 * WRITTEN)}
+    assert "0 of 3 questions read again" in read(cap).error and len(far.bodies) == 10
+    assert read("100").result == [] and len(far.bodies) == 14
+    assert missing_cost(summary(far, run)) is None
+
+
+def test_a_served_model_reads_several_questions_at_a_time(bench):
+    """The second server holds its replies back until three requests are there."""
+    a_plan = bench.plan(questions=genre_questions(6)[:6])
+
+    found = []
+    with server() as (address, _), server() as (first, alone), server(together=3) as (third, many):
+        for reading_address, n_requests in ((first, 1), (third, 3)):
+            asking(bench, address)
+            run = bench.store().run(bench.run(a_plan, again=True).number)
+            asking(bench, reading_address)
+            job = start_readings(bench.engine, bench.store(), run, max_concurrent=n_requests)
+            assert job.wait(120) and job.result == []
+            rows = bench.store().rows(run.id)
+            found.append({(row.method, row.question.id): row.readings for row in rows})
+    assert (alone.most, many.most) == (1, 3) and sorted(alone.asked) == sorted(many.asked)
+    assert found[0] == found[1] and all(len(readings) == 2 for readings in found[0].values())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from core.evaluation.metrics.outcome import GoldRanks, Outcome, ScoredAnswer
@@ -16,6 +18,7 @@ from core.evaluation.reports.reading_shares import (
     difference_sentences,
     gain_sentence,
     note_sentences,
+    paired_reading_tests,
     question_end,
     reading_headline,
     reading_shares,
@@ -80,6 +83,7 @@ def test_what_is_not_counted_is_told_apart():
     assert end(None, error="It went away.") == FAILED
     assert end(on_triples(0, 1), Question("who", "q")) == UNKNOWN_EVIDENCE
     assert end(on_triples(0, 0), Question("is it", "q", answers=("No",))) == UNKNOWN_EVIDENCE
+    assert end(on_triples(0, 0), Question("who", "q", answers=("?!",))) == UNKNOWN_EVIDENCE
     assert end(Outcome(1, alive={"prompt": 1})) == NO_ANSWER
     # a method that retrieves nothing has no stage, so that its reader reads nothing
     silent = ScoredAnswer("said", "language model", 0, 1)
@@ -182,6 +186,33 @@ def test_methods_that_differ_in_retrieval_and_not_in_answers_are_named():
     # here the answers differ as well
     assert not list(difference_sentences(run_of(a="r" * 12 + "rrrr", b="m" * 12 + "rrrr")))
     assert not list(difference_sentences(run_of(a="w" * 8, b="w" * 8)))
+
+
+def test_the_paired_intervals_by_hand():
+    """Of 10 questions a reads the evidence of 6 that b misses, and none the other way.
+
+    A bootstrap mean is a draw of Binomial(10, .6) / 10, whose quantiles at .025 and .975 are 3 and
+    9 of 10: at most 2 has .012, at most 3 .055, at most 8 .954 and at most 9 .994.
+    """
+    retrieval, answers = paired_reading_tests(run_of(a="wwwwwwrrrr", b="mmmmmmrrrr"))
+    (test,), (right,) = retrieval, answers
+    assert (test.difference, test.low, test.high, test.n) == (0.6, 3 / 10, 9 / 10, 10)
+    assert test.p == pytest.approx(2 / 2**6) and (right.low, right.high, right.p) == (0, 0, 1)
+    # what is not counted for one method leaves the pair
+    assert paired_reading_tests(run_of(a="wwxr", b="mmmr"))[0][0].n == 3
+
+
+def test_each_question_of_triples_and_documents_has_the_stage_of_its_source():
+    """Without a model the graph reader reads paths, also where the run asks documents too."""
+    run = run_of(a="r").run
+    spec = run.spec | {"model": False, "graphs": [["films", "0"], ["corpus:small", "0"]]}
+    answer = ScoredAnswer("Bob", "graph reader", 0, 1)
+    on_paths = Outcome(1, answer=answer, alive={"graph": 1, "paths": 1, "answer": 0})
+    row = StoredRow("a", QUESTION, on_paths)
+    in_texts = Outcome(1, answer=answer, alive={"corpus": 1, "graph": 1, "retrieved": 1})
+    other = StoredRow("a", replace(QUESTION, id="q2"), in_texts)
+    (shares,) = reading_shares(RunSummary(replace(run, spec=spec), [row, other]))
+    assert list(shares.ends.values()) == [LOST_IN_READING, LOST_IN_READING]
 
 
 def test_what_could_not_be_asked_is_said():
