@@ -45,6 +45,7 @@ from core.evaluation.runs.store import RUN_DONE, Run, Store, StoredRow
 from core.io.digests import check_digests, check_own_digest, read_digests
 from core.io.plain_data import from_plain
 from core.methods.catalogue import Method
+from core.operators.base import Operator
 from core.runtime.jobs import Job
 from core.sources import AnswerSource
 from core.types import Question
@@ -236,7 +237,7 @@ def run_again(
 
 
 def _runs_of(rows: Sequence[StoredRow], method: Method) -> dict[int, dict[str, StoredRow]]:
-    """Return the rows of a method by the number of its run, 0 for the first, and by question."""
+    """Return the rows of a method by the number of its run and by question."""
     runs: dict[int, dict[str, StoredRow]] = {0: {}}
     for row in rows:
         if row.method == method.id:
@@ -460,19 +461,8 @@ def _refusal(engine: Any, plan: Plan, method: Method, use_models: bool) -> str:
     for operator in method.line.parts():
         if not plan.model and (operator.stage == "generate" or operator.without_model):
             continue
-        if not operator.is_reusable and not use_models:
-            return "It asks a retriever of your own; add --llm to ask it again."
-        for name in models_used(operator):
-            if name == RANDOM_BACKEND:
-                continue
-            try:
-                info = engine.models.info(name)
-            except HopscopeError as error:
-                return str(error)
-            if not info.present:
-                return info.how_to_get
-            if info.kind == "chat" and not use_models:
-                return f"It asks the language model {name}; add --llm to ask it again."
+        if refusal := _operator_refusal(engine, operator, use_models):
+            return refusal
     if plan.judges and not use_models:
         return "A language model judges; add --llm to ask it again."
     source = plan.drawn[0]
@@ -481,6 +471,24 @@ def _refusal(engine: Any, plan: Plan, method: Method, use_models: bool) -> str:
         open_lane_graph(method.line, opened, engine.environment)
     except (HopscopeError, OSError) as error:
         return f"Its data are not here: {error}"
+    return ""
+
+
+def _operator_refusal(engine: Any, operator: Operator, use_models: bool) -> str:
+    """Return why an operator is not run again, empty if it can be."""
+    if not operator.is_reusable and not use_models:
+        return "It asks a retriever of your own; add --llm to ask it again."
+    for name in models_used(operator):
+        if name == RANDOM_BACKEND:
+            continue
+        try:
+            info = engine.models.info(name)
+        except HopscopeError as error:
+            return str(error)
+        if not info.present:
+            return info.how_to_get
+        if info.kind == "chat" and not use_models:
+            return f"It asks the language model {name}; add --llm to ask it again."
     return ""
 
 

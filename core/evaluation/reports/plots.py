@@ -270,20 +270,27 @@ def hops_plot(summary: RunSummary, name: str) -> Figure:
             ),
             offsetgroup=method,
         )
-        spreads = {label: part.spread(method, name) for label, part in summaries.items()}
-        bands = {label: spread for label, spread in spreads.items() if spread is not None}
-        if bands:
-            figure.add_bar(
-                x=list(bands),
-                base=[spread.low for spread in bands.values()],
-                y=[spread.high - spread.low for spread in bands.values()],
-                marker={"color": NOISE_COLOUR},
-                offsetgroup=method,
-                hoverinfo="skip",
-                showlegend=False,
-            )
+        _add_bar_noise(figure, summaries, method, name)
     figure.update_yaxes(title=_title(name))
     return add_note(apply_style(figure, f"{_title(name)} by hop count"), summary)
+
+
+def _add_bar_noise(
+    figure: Figure, summaries: Mapping[str, RunSummary], method: str, name: str
+) -> None:
+    """Add a grey band over the means of a method's runs to its bars."""
+    spreads = {label: part.spread(method, name) for label, part in summaries.items()}
+    bands = {label: spread for label, spread in spreads.items() if spread is not None}
+    if bands:
+        figure.add_bar(
+            x=list(bands),
+            base=[spread.low for spread in bands.values()],
+            y=[spread.high - spread.low for spread in bands.values()],
+            marker={"color": NOISE_COLOUR},
+            offsetgroup=method,
+            hoverinfo="skip",
+            showlegend=False,
+        )
 
 
 def sensitivity_plot(

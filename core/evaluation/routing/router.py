@@ -201,7 +201,7 @@ def _joinable(ranked: Ranks, lines: dict[str, Any], methods: Sequence[str]) -> l
     candidates = list(methods or ranked.values)
     best = max(candidates, key=lambda id: ranked.means[id])
     ids = [best]
-    reason = "there is no other method"
+    reason = "no other method has scores"
     for id in candidates:
         if id == best:
             continue
@@ -287,23 +287,24 @@ def _tests(
             ids[best],
             taken(values, arms),
             values[:, best],
-            spreads=(_routed_spread(runs, arms), run_spread(runs[best])),
+            spreads=(_gain_spread(runs, arms, best),),
         )
         assert test is not None  # every question has both values
         tests.append(test)
     return tests[0], tests[1]
 
 
-def _routed_spread(runs: Sequence[np.ndarray], arms: np.ndarray) -> RunSpread | None:
-    """Return the spread of the chosen arms between repeats.
+def _gain_spread(runs: Sequence[np.ndarray], arms: np.ndarray, best: int) -> RunSpread | None:
+    """Return the spread between repeats of the chosen arms minus the best one.
 
-    `runs` are the values of each arm, float64 [runs, questions]; those of fewer runs begin again.
+    Where the best arm is chosen, both are the same in each run. `runs` are the values of each arm,
+    float64 [runs, questions]; those of fewer runs begin again.
     """
-    routed = []
+    gains = []
     for number in range(max(map(len, runs))):
         values = np.array([each[number % len(each)] for each in runs])
-        routed.append(taken(values.T, arms))
-    return run_spread(np.array(routed))
+        gains.append(taken(values.T, arms) - values[best])
+    return run_spread(np.array(gains))
 
 
 def _is_dominated(rows: RoutingRows, arms: np.ndarray) -> bool:

@@ -106,7 +106,7 @@ def test_the_dot_plot_has_a_grey_band_behind_a_repeated_method():
 
 
 def test_runs_by_hops_by_budget_and_by_parameter_have_a_band():
-    """By hops a bar from the lowest to the highest mean of a run, in lines a grey stroke."""
+    """A bar or stroke runs from the lowest to the highest mean of a run."""
     summary = repeat_summary(FIRST, SECOND)
     figure = json.loads(plots.hops_plot(summary, "hits@1").to_json())
     (band,) = [one for one in figure["data"] if "base" in one]
@@ -120,7 +120,7 @@ def test_runs_by_hops_by_budget_and_by_parameter_have_a_band():
 
 
 def test_the_worth_of_a_step_is_over_all_runs(monkeypatch):
-    """With the step 1, 0.5, 1 and so on over two runs; what the runs share widens the interval."""
+    """The mean is over two runs, and what these share widens the interval."""
     summary = repeat_summary(FIRST, SECOND)
     lines = {
         "a": "EgoNetwork() >> ShortestPaths() >> Rank()",
