@@ -10,11 +10,14 @@ from core.commands.terminal import (
     TerminalBar,
     add_count,
     add_switch,
+    one_line_advice,
     print_json,
 )
+from core.errors import shorten
 from core.evaluation.exchange.claim_checks import DIFFERS, EQUAL, verify_claim
 
 MARKS = {EQUAL: "=", DIFFERS: "≠"}
+MAX_LINE_LETTERS = 4_000
 
 
 def add_command(subparsers) -> None:
@@ -40,5 +43,6 @@ def run(options) -> int:
         print_json({"checks": [vars(check) for check in checks]})
     else:
         for check in checks:
-            print(f"{MARKS.get(check.state, '?')} {check.subject}: {check.text}")
+            line = f"{MARKS.get(check.state, '?')} {check.subject}: {one_line_advice(check.text)}"
+            print(shorten(line, MAX_LINE_LETTERS))  # another person wrote parts of it
     return EXIT_FAILED if any(check.state == DIFFERS for check in checks) else EXIT_OK

@@ -16,7 +16,7 @@ import json
 import os
 import threading
 import time
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from core.errors import is_access_error
@@ -135,16 +135,21 @@ class DeferredCheck:
 def read_digests(folder: Path) -> dict[str, tuple[int, str]]:
     """Return the recorded sizes in bytes and digests by file name.
 
-    The result is empty without `files.json`. Raises ValueError if that file is damaged, and
-    OSError.
+    The result is empty without `files.json`. Raises ValueError if that file is damaged or names
+    files outside of the folder, and OSError.
     """
     try:
         entries = json.loads((folder / DIGESTS_FILE).read_text("utf-8"))
-        return {str(name): (int(size), str(digest)) for name, (size, digest) in entries.items()}
+        digests = {str(name): (int(size), str(digest)) for name, (size, digest) in entries.items()}
     except FileNotFoundError:
         return {}
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, RecursionError):
         raise ValueError(f"{DIGESTS_FILE} cannot be read") from None
+    for name in digests:
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts:
+            raise ValueError(f"{DIGESTS_FILE} names a file outside of the folder")
+    return digests
 
 
 def append_digest(file: Path) -> None:

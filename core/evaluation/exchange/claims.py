@@ -21,7 +21,7 @@ from core.errors import BadInput, HopscopeError
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.truthfulness import without_words
 from core.evaluation.reports.summary import RunSummary
-from core.evaluation.runs.plan import DrawnQuestion, question_digest
+from core.evaluation.runs.plan import DrawnQuestion, question_digest, shared_graph
 from core.evaluation.runs.saved_runs import load_plan
 from core.evaluation.runs.saved_sources import sources_of
 from core.evaluation.runs.store import Run, Store, StoredRow
@@ -70,9 +70,8 @@ def run_command(spec: dict[str, Any], drawn: Sequence[DrawnQuestion]) -> str:
     words += ["--methods", ",".join(methods)]
     words += ["--sample", "all" if spec["sample"] == spec["of"] else str(size)]
     words += ["--seed", str(spec["seed"])]
-    graph = drawn[0].source.graph_name
     options = {
-        "--graph": graph,
+        "--graph": shared_graph(drawn),
         "--support": ",".join(spec.get("support", ())),
         "--second-judge": spec.get("second_judge", ""),
         "--repeats": str(spec.get("repeats", "")),

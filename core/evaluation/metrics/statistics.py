@@ -216,7 +216,8 @@ def run_spread(values: np.ndarray) -> RunSpread | None:
 
     Parameters
     ----------
-    values : float64 [runs, questions]; questions that lack a value in any run are left out.
+    values : float64 [runs, questions]. Runs without any value are left out, then questions that
+        lack a value in any run.
 
     Returns
     -------
@@ -237,6 +238,7 @@ def run_spread(values: np.ndarray) -> RunSpread | None:
     RunSpread(low=0.5, high=1.5, runs=2, shared=0.25)
     """
     values = np.asarray(values, np.float64)
+    values = values[~np.isnan(values).all(1)]
     values = values[:, ~np.isnan(values).any(0)]
     runs, n = values.shape
     if runs < 2 or not n:

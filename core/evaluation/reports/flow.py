@@ -171,7 +171,7 @@ def correctness_measure(summary: RunSummary, methods: Sequence[str]) -> str:
     return ""
 
 
-def end_stages(summary: RunSummary, method: str, measure: str) -> dict[str, str]:
+def end_stages(summary: RunSummary, method: str, measure: str, run: int = 0) -> dict[str, str]:
     """Return the end stage of each question of a method.
 
     Parameters
@@ -179,12 +179,14 @@ def end_stages(summary: RunSummary, method: str, measure: str) -> dict[str, str]
     summary : figures of a run.
     method : id of the method.
     measure : the result of `correctness_measure`.
+    run : number of the method's run, 0 for the first.
 
     Returns
     -------
     Stages by question id, without the unknown ones.
     """
-    stages = {row.question.id: row_end_stage(row, measure) for row in summary.rows_of(method)}
+    rows = summary.rows_of(method, run)
+    stages = {row.question.id: row_end_stage(row, measure) for row in rows}
     return {question: end for question, end in stages.items() if end is not None}
 
 

@@ -123,12 +123,13 @@ def front_plot(summary: RunSummary, table: EstimateTable, cost: str, quality: st
     return add_note(figure, summary)
 
 
-def _add_noise(figure: Figure, spread: RunSpread | None, x: float | None) -> None:
+def _add_noise(figure: Figure, spread: RunSpread | None, x: Any) -> None:
     """Add a grey band over the means of a method's runs, behind its point."""
     if spread is not None:
         line = {"color": NOISE_COLOUR, "width": 16}
         ends = [spread.low, spread.high]
-        figure.add_scatter(x=[x, x], y=ends, mode="lines", line=line, hoverinfo="skip")
+        style = {"mode": "lines", "line": line, "hoverinfo": "skip", "showlegend": False}
+        figure.add_scatter(x=[x, x], y=ends, **style)
 
 
 def _complete_points(
@@ -267,13 +268,36 @@ def hops_plot(summary: RunSummary, name: str) -> Figure:
             hovertemplate=(
                 f"<b>{escape(str(title))}</b>, %{{x}}<br>%{{customdata[0]}}<extra></extra>"
             ),
+            offsetgroup=method,
         )
+        _add_bar_noise(figure, summaries, method, name)
     figure.update_yaxes(title=_title(name))
     return add_note(apply_style(figure, f"{_title(name)} by hop count"), summary)
 
 
+def _add_bar_noise(
+    figure: Figure, summaries: Mapping[str, RunSummary], method: str, name: str
+) -> None:
+    """Add a grey band over the means of a method's runs to its bars."""
+    spreads = {label: part.spread(method, name) for label, part in summaries.items()}
+    bands = {label: spread for label, spread in spreads.items() if spread is not None}
+    if bands:
+        figure.add_bar(
+            x=list(bands),
+            base=[spread.low for spread in bands.values()],
+            y=[spread.high - spread.low for spread in bands.values()],
+            marker={"color": NOISE_COLOUR},
+            offsetgroup=method,
+            hoverinfo="skip",
+            showlegend=False,
+        )
+
+
 def sensitivity_plot(
-    points: Mapping[str, Sequence[tuple[Any, Estimate]]], parameter: str, name: str
+    points: Mapping[str, Sequence[tuple[Any, Estimate]]],
+    parameter: str,
+    name: str,
+    noise: Sequence[tuple[Any, RunSpread]] = (),
 ) -> Figure:
     """Plot one metric by the values of one parameter.
 
@@ -283,6 +307,7 @@ def sensitivity_plot(
         with their figures, by group of methods. Each group is a line.
     parameter : name of the parameter.
     name : name of the metric.
+    noise : values of the parameter with the spreads of the runs there.
 
     Returns
     -------
@@ -291,6 +316,8 @@ def sensitivity_plot(
     import plotly.graph_objects as go
 
     figure = go.Figure()
+    for value, spread in noise:
+        _add_noise(figure, spread, _axis_value(value))
     order = list(points)
     for equal, curve in group_equal(points).items():
         group = escape(" = ".join(equal))
@@ -341,6 +368,8 @@ def budget_plot(
     for equal, curve in group_equal(known_curves).items():
         budgets, estimates = zip(*curve)
         hover_text = f"{_hover_names(names, equal)}<br>%{{x}} documents read"
+        for budget in budgets:
+            _add_noise(figure, summary.spread(equal[0], f"{name}@{budget}"), budget)
         figure.add_scatter(
             x=budgets,
             name=_legend_names(names, equal),

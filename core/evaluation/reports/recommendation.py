@@ -124,7 +124,8 @@ def _for_one_method(ranked: Ranks) -> Recommendation:
     (method,) = ranked.values
     share = f"{ranked.names[method]}: {_share_text(ranked, method)}."
     details = [_gain_sentence(ranked, method, "")]
-    if test := ranked.summary.aa_test(method, ranked.metric):
+    test = ranked.summary.aa_test(method, ranked.metric)
+    if test is not None and test.n >= MIN_RANKED_QUESTIONS:
         verdict = "chance alone makes such differences"
         if test.is_significant:
             verdict = "something moves a whole run, so compare with repeats only"

@@ -15,7 +15,7 @@ from core import builds
 from core.builds.base import BuildLine
 from core.builds.registry import BUILD_OPERATORS_BY_NAME as BUILDING
 from core.errors import BadParameter
-from core.evaluation.metrics.statistics import Estimate
+from core.evaluation.metrics.statistics import Estimate, RunSpread
 from core.evaluation.reports.method_names import method_name, method_names
 from core.evaluation.reports.summary import RunSummary
 from core.lines.text import split_at_commas
@@ -128,7 +128,29 @@ def curves(
     For each group, by the name of its first method: values of the parameter with their figures,
         lowest value first.
     """
-    groups: dict[str, list[tuple[Any, Estimate]]] = {}
+    return {
+        title: [(value, table[method][name]) for value, method in points]
+        for title, points in _varied_methods(summary, operator, parameter).items()
+    }
+
+
+def curve_noise(
+    summary: RunSummary, operator: str, parameter: str, name: str
+) -> list[tuple[Any, RunSpread]]:
+    """Return the spreads of a metric between repeats at the points of `curves`."""
+    noise = []
+    for points in _varied_methods(summary, operator, parameter).values():
+        for value, method in points:
+            if spread := summary.spread(method, name):
+                noise.append((value, spread))
+    return noise
+
+
+def _varied_methods(
+    summary: RunSummary, operator: str, parameter: str
+) -> dict[str, list[tuple[Any, str]]]:
+    """Return the values of a parameter with the methods that have them, by group of `curves`."""
+    groups: dict[str, list[tuple[Any, str]]] = {}
     titles: dict[str, str] = {}
     names = method_names(summary.run)
     cls = operator_class(operator)
@@ -142,7 +164,7 @@ def curves(
         # Lines that differ only in the parameter are equal once it has its default.
         key = repr(_set_parameter(line, cls, parameter, default))
         titles.setdefault(key, str(names[spec["id"]]))
-        groups.setdefault(key, []).append((values.pop(), table[spec["id"]][name]))
+        groups.setdefault(key, []).append((values.pop(), spec["id"]))
     return {
         titles[key]: sorted(points, key=lambda point: point[0])
         for key, points in groups.items()

@@ -14,7 +14,7 @@ import numpy as np
 
 from core.errors import BadInput, BadParameter
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.metrics.statistics import PairedTest, holm_corrected, paired_test
+from core.evaluation.metrics.statistics import PairedTest, holm_corrected, paired_test, run_spread
 from core.evaluation.reports.flow import (
     END_FAILED,
     END_RIGHT,
@@ -22,7 +22,7 @@ from core.evaluation.reports.flow import (
     correctness_measure,
     end_stages,
 )
-from core.evaluation.reports.summary import RunSummary
+from core.evaluation.reports.summary import RunSummary, mean_of_runs
 from core.lines.difference import changed_values, differing_parts
 from core.operators import EmbedQuery
 from core.operators.base import Line, Operator
@@ -72,8 +72,13 @@ def step_effects(summary: RunSummary) -> list[StepEffect]:
     costs = {method: summary.values(method, (cost_name,))[:, 0] for method in lines}
     effects = []
     for step, pairs in pairs_by_step.values():
-        values_without, values_with = _average(values, pairs)
-        test = paired_test(measure, "with", "without", values_with, values_without)
+        # Shape [without and with, runs, questions]; a method without repeats has one run.
+        runs = max(len(values[method]) for pair in pairs for method in pair)
+        sides = np.array([_average(_one_run(values, run), pairs) for run in range(runs)])
+        without, with_step = sides.transpose(1, 0, 2)
+        spreads = [run_spread(side) for side in (with_step, without)]
+        means = [mean_of_runs(side) for side in (with_step, without)]
+        test = paired_test(measure, "with", "without", *means, spreads=spreads)
         if test is not None:
             cost = _mean_gap(*_average(costs, pairs))
             effects.append(StepEffect(step_words(step), tuple(pairs), test, cost))
@@ -265,13 +270,20 @@ def _must_reverse(step: StepChange, pairs_by_step: dict) -> bool:
 
 
 def _right_values(summary: RunSummary, method: str, measure: str) -> np.ndarray:
-    """Return float64 [questions]: 1 if correct, 0 if wrong or failed, NaN if unknown."""
-    stages = end_stages(summary, method, measure)
-    if not set(stages.values()) - {END_FAILED}:
-        # A method that answered no question has no figures.
-        return np.full(len(summary.questions), np.nan)
-    values = {question: float(stage == END_RIGHT) for question, stage in stages.items()}
-    return np.array([values.get(question, np.nan) for question in summary.questions])
+    """Return float64 [runs, questions]: 1 if correct, 0 if wrong or failed, NaN if unknown."""
+    runs = []
+    for run in summary.runs_of(method):
+        stages = end_stages(summary, method, measure, run)
+        values = {question: float(stage == END_RIGHT) for question, stage in stages.items()}
+        if not set(stages.values()) - {END_FAILED}:
+            values = {}  # a run that answered no question has no figures
+        runs.append([values.get(question, np.nan) for question in summary.questions])
+    return np.array(runs)
+
+
+def _one_run(values: Mapping[str, np.ndarray], run: int) -> dict[str, np.ndarray]:
+    """Return the values of each method in one run; those of fewer runs begin again."""
+    return {method: runs[run % len(runs)] for method, runs in values.items()}
 
 
 def _average(

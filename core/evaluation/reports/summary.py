@@ -192,9 +192,10 @@ class RunSummary:
         """
         return tuple(dict.fromkeys(row.question.id for row in self.rows))
 
-    def rows_of(self, method: str) -> list[StoredRow]:
-        """Return the rows of a method."""
-        return [row for row in self.rows if row.method == method]
+    def rows_of(self, method: str, run: int = 0) -> list[StoredRow]:
+        """Return the rows of a method in one of its runs (`runs_of`); 0 is the first."""
+        rows = [row for row in self.rows if row.method == method]
+        return [row.repeats[run] for row in rows] if run else rows
 
     def outcomes(self, method: str) -> list[Outcome]:
         """Return the outcomes of the questions that a method answered."""
@@ -220,23 +221,21 @@ class RunSummary:
 
         None for a method without complete repeats, or without a value in each run.
         """
-        runs = self.runs_of(method)
-        if len(runs) == 1:
+        if len(self.runs_of(method)) == 1:
             return None
-        return run_spread(
-            np.array([self._values_of_run(method, [name], False, run)[:, 0] for run in runs])
-        )
+        return run_spread(self.values_by_run(method, name))
+
+    def values_by_run(self, method: str, name: str) -> np.ndarray:
+        """Return the values of a metric in each run of a method, float64 [runs, questions]."""
+        runs = self.runs_of(method)
+        return np.array([self._values_of_run(method, [name], False, run)[:, 0] for run in runs])
 
     def aa_test(self, method: str, name: str) -> PairedTest | None:
         """Return the paired test of a method's first repeat against its first run (A/A)."""
-        runs = self.runs_of(method)
+        runs = self.values_by_run(method, name)
         if len(runs) == 1:
             return None
-        first, second = (
-            self._values_of_run(method, [name], with_context=False, run=run)[:, 0]
-            for run in runs[:2]
-        )
-        return paired_test(name, method, method, second, first)
+        return paired_test(name, method, method, runs[1], runs[0])
 
     def spread_sentences(self, names: Sequence[str]) -> list[str]:
         """Return a sentence on each repeated method: its runs, what varies, and the spread."""
@@ -275,11 +274,7 @@ class RunSummary:
         matrices = []
         for run in self.runs_of(method):
             matrices.append(self._values_of_run(method, names, with_context, run))
-        if len(matrices) == 1:
-            return matrices[0]
-        known = (~np.isnan(matrices)).sum(0)
-        with np.errstate(invalid="ignore"):  # 0 / 0 where no run has a value
-            return np.nansum(matrices, axis=0) / np.where(known, known, np.nan)
+        return mean_of_runs(np.array(matrices))
 
     def _values_of_run(
         self, method: str, names: Sequence[str], with_context: bool, run: int
@@ -288,7 +283,7 @@ class RunSummary:
         row_by_question = {question: i for i, question in enumerate(self.questions)}
         chosen_metrics = list(map(metric, names))
         matrix = np.full((len(row_by_question), len(chosen_metrics)), np.nan)
-        rows = [row.repeats[run] if run else row for row in self.rows_of(method)]
+        rows = self.rows_of(method, run)
         for row in rows:
             if row.outcome is not None and not (with_context and row.outcome.has_empty_subgraph):
                 values = [each(row.outcome) for each in chosen_metrics]
@@ -601,6 +596,18 @@ class RunSummary:
         """
         points = {name: (row[cost].mean, row[quality].mean) for name, row in table.items()}
         return pareto(points)
+
+
+def mean_of_runs(values: np.ndarray) -> np.ndarray:
+    """Return the mean over the runs that have a value, NaN where none has.
+
+    `values` has the runs as its first axis.
+    """
+    if len(values) == 1:
+        return values[0]
+    known = (~np.isnan(values)).sum(0)
+    with np.errstate(invalid="ignore"):  # 0 / 0 where no run has a value
+        return np.nansum(values, axis=0) / np.where(known, known, np.nan)
 
 
 def summary_dict(summary: RunSummary, names: Sequence[str] = ()) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import BadInput
-from core.evaluation.metrics.statistics import PairedTest, paired_test
+from core.evaluation.metrics.statistics import PairedTest, RunSpread, paired_test, run_spread
 from core.evaluation.reports.export import format_seconds, format_share
 from core.evaluation.reports.ranks import DEARER_COST_RATIO, Ranks, ranking_metric
 from core.evaluation.reports.summary import RunSummary
@@ -163,7 +163,7 @@ def find_router(
     ids = _joinable(ranked, lines, methods)
     ids.sort(key=lambda id: ranked.costs.get(id, 0.0))
     joint = join_lines([lines[id] for id in ids])
-    rows, bound = _rows_and_bound(store, ranked, ids, joint)
+    rows, bound, mask = _rows_and_bound(store, ranked, ids, joint)
     arms = unseen_arms(rows, seed)
     fit, price = learn(rows, seed)
     rule = RoutingRule(
@@ -175,7 +175,7 @@ def find_router(
         cost=ranked.cost_metric,
         rows=rows_digest(rows),
     )
-    tests = _tests(rows, arms, ranked, ids)
+    tests = _tests(rows, arms, ranked, ids, mask)
     return Router(
         summary.run.id,
         tuple(ids),
@@ -201,7 +201,7 @@ def _joinable(ranked: Ranks, lines: dict[str, Any], methods: Sequence[str]) -> l
     candidates = list(methods or ranked.values)
     best = max(candidates, key=lambda id: ranked.means[id])
     ids = [best]
-    reason = "there is no other method"
+    reason = "no other method has scores"
     for id in candidates:
         if id == best:
             continue
@@ -219,8 +219,8 @@ def _joinable(ranked: Ranks, lines: dict[str, Any], methods: Sequence[str]) -> l
 
 def _rows_and_bound(
     store: Store, ranked: Ranks, ids: Sequence[str], joint: JointLine
-) -> tuple[RoutingRows, Oracle]:
-    """Return the rows to learn from, and their oracle.
+) -> tuple[RoutingRows, Oracle, np.ndarray]:
+    """Return the rows to learn from, their oracle, and the mask of their questions.
 
     The features are those of the saved states after the common steps. Raises BadInput if one method
     is best on every question.
@@ -242,7 +242,7 @@ def _rows_and_bound(
         features.append(question_features(state))
     keys = [" ".join(question.text.casefold().split()) for question in questions]
     groups = np.unique(keys, return_inverse=True)[1]
-    return RoutingRows(features, quality[mask], costs[mask], groups), bound
+    return RoutingRows(features, quality[mask], costs[mask], groups), bound, mask
 
 
 def _prefix_state(
@@ -271,16 +271,40 @@ def rows_digest(rows: RoutingRows) -> str:
 
 
 def _tests(
-    rows: RoutingRows, arms: np.ndarray, ranked: Ranks, ids: Sequence[str]
+    rows: RoutingRows, arms: np.ndarray, ranked: Ranks, ids: Sequence[str], mask: np.ndarray
 ) -> tuple[PairedTest, PairedTest]:
-    """Return the tests of quality and cost of the chosen arms against the best method."""
+    """Return the tests of quality and cost of the chosen arms against the best method.
+
+    With repeats, what varies between the runs of the methods counts too.
+    """
     best = int(rows.quality.mean(0).argmax())
     tests = []
     for metric, values in ((ranked.metric, rows.quality), (ranked.cost_metric, rows.costs)):
-        test = paired_test(metric, ROUTER_NAME, ids[best], taken(values, arms), values[:, best])
+        runs = [ranked.summary.values_by_run(id, metric)[:, mask] for id in ids]
+        test = paired_test(
+            metric,
+            ROUTER_NAME,
+            ids[best],
+            taken(values, arms),
+            values[:, best],
+            spreads=(_gain_spread(runs, arms, best),),
+        )
         assert test is not None  # every question has both values
         tests.append(test)
     return tests[0], tests[1]
+
+
+def _gain_spread(runs: Sequence[np.ndarray], arms: np.ndarray, best: int) -> RunSpread | None:
+    """Return the spread between repeats of the chosen arms minus the best one.
+
+    Where the best arm is chosen, both are the same in each run. `runs` are the values of each arm,
+    float64 [runs, questions]; those of fewer runs begin again.
+    """
+    gains = []
+    for number in range(max(map(len, runs))):
+        values = np.array([each[number % len(each)] for each in runs])
+        gains.append(taken(values.T, arms) - values[best])
+    return run_spread(np.array(gains))
 
 
 def _is_dominated(rows: RoutingRows, arms: np.ndarray) -> bool:

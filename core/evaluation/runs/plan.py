@@ -205,6 +205,12 @@ class Plan:
         return {"repeats": self.repeats, "varied": [list(pair) for pair in self.varied]}
 
 
+def shared_graph(drawn: Iterable[DrawnQuestion]) -> str:
+    """Return the graph on which all questions are asked, empty if there are several or none."""
+    names = {each.source.graph_name for each in drawn}
+    return names.pop() if len(names) == 1 else ""
+
+
 def question_digest(questions: Iterable[Question]) -> str:
     """Return the digest of questions with what is known of them."""
     return _digest([_question_key(question) for question in questions])
@@ -382,8 +388,10 @@ def draw_sample(questions: Sequence[Question], size: int | None, seed: int) -> t
 
     Raises
     ------
-    BadInput : the size is below 1.
+    BadInput : the size is below 1, or the seed below 0.
     """
+    if seed < 0:
+        raise BadInput("A seed is 0 or more.")
     if size is not None and size < 1:
         raise BadInput("A sample needs at least one question.")
     order = np.random.default_rng(seed).permutation(len(questions))

@@ -9,7 +9,7 @@ from typing import Any
 from core.comparison.lane import MethodComparison, MethodLane
 from core.comparison.lane_run import answer_role
 from core.errors import BadInput
-from core.evaluation.runs.plan import DrawnQuestion, Plan, make_plan
+from core.evaluation.runs.plan import DrawnQuestion, Plan, make_plan, shared_graph
 from core.evaluation.runs.store import Run, Store
 from core.graph.protocol import KnowledgeGraph
 from core.io.plain_data import from_plain
@@ -176,7 +176,7 @@ def enlarge_plan(store: Store, run: Run, count: int, open_graph: Callable[[str],
         saved_plan.set,
         len(asked) + count,
         open_graph,
-        graph=saved_plan.drawn[0].source.graph_name,
+        graph=shared_graph(saved_plan.drawn),
         abstract=all(question.abstract for question in asked),
         **settings,
     )

@@ -21,7 +21,7 @@ from core.evaluation.reports.dot_plot import ordered_methods
 from core.evaluation.reports.export import best_beyond_chance, screen_figure, screen_interval
 from core.evaluation.reports.method_names import method_titles
 from core.evaluation.reports.ranks import ranking_metric
-from core.evaluation.reports.sensitivity import curves, varied_parameters
+from core.evaluation.reports.sensitivity import curve_noise, curves, varied_parameters
 from core.evaluation.reports.steps_table import step_effects_html
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.saved_sources import sources_of
@@ -351,7 +351,8 @@ def _draw_pictures(results: RunSummary) -> None:
         points = curves(results, operator, parameter, table, quality)
         if points:
             title = tr("{parameter} of {operator}", parameter=parameter, operator=operator)
-            figure = plots.sensitivity_plot(points, title, quality)
+            noise = curve_noise(results, operator, parameter, quality)
+            figure = plots.sensitivity_plot(points, title, quality, noise)
             figures_by_name[f"{operator}-{parameter}"] = plots.add_note(figure, results)
     with st.container(horizontal=True):
         for name, figure in figures_by_name.items():

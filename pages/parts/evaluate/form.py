@@ -126,7 +126,10 @@ def _choose_sample() -> tuple[int, int, int]:
             MAX_RUNS,
             1,
             width=120,
-            help=tr("Runs of each method with chance, with other seeds. Others run once."),
+            help=tr(
+                "Runs of each method with chance, with other seeds. Others run once. Graphs are not "
+                "built again."
+            ),
             key="evaluate_repeats",
             persist_state="session",
         )

@@ -1,10 +1,13 @@
 """Claims: an untouched one is equal, and each thing that was changed is found."""
 
 import json
+import os
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
+from core.databases.live_database import LIVE_FILE
 from core.errors import BadInput
 from core.evaluation.exchange import claims
 from core.evaluation.exchange.claim_checks import DIFFERS, EQUAL, NOT_HERE, read_claim, verify_claim
@@ -13,6 +16,7 @@ from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.plan import evaluation_key
 from core.evaluation.runs.repeats import with_repeats
 from core.io.digests import with_digest, write_digests
+from core.sources import GraphSource
 
 WALKS = "RandomWalks(walks=1, steps=1) >> ShortestPaths()"
 FIXED = "EgoNetwork() >> ShortestPaths()"
@@ -61,7 +65,8 @@ def test_an_untouched_claim_is_equal(bench, claim):
         assert found[name].state == EQUAL, found[name]
     assert "4 of 4 rows run again, all equal" in found["F, run again"].text
     assert found["sample"].state == NOT_HERE  # no set of that name is here
-    assert "1 of 4" in checked(bench, claim, limit=1)["W, run again"].text
+    assert "8 of 8 rows run again, all equal" in found["W, run again"].text  # and their repeats
+    assert "2 of 8" in checked(bench, claim, limit=1)["W, run again"].text
 
 
 @pytest.mark.parametrize("redo", [False, True])
@@ -83,7 +88,7 @@ def test_a_changed_row_with_figures_to_match_is_found_by_running_it_again(bench,
 
     rewritten(claim, "rows.jsonl", add_a_node)
     read = read_claim(claim)
-    figures = claims.figures_of(RunSummary(read.run, read.rows), list(read.facts["definitions"]))
+    figures = claims.figures_of(RunSummary(read.run, read.rows), list(read.facts.definitions))
     rewritten(claim, "claim.json", lambda facts: facts.update(figures=figures))
     assert differing(bench, claim) == {"F, run again"}
     assert "q-1" in checked(bench, claim)["F, run again"].text
@@ -123,6 +128,125 @@ def test_a_changed_question_is_found(bench, claim):
 
     rewritten(claim, "questions.jsonl", reword)
     assert "settings" in differing(bench, claim)
+
+
+def of_file(name, change, redo=True):
+    return lambda folder: rewritten(folder, name, change, redo)
+
+
+def put(*path, value):
+    """A change of one value in a file; an index chooses a line."""
+
+    def change(content):
+        for key in path[:-1]:
+            content = content[key]
+        content[path[-1]] = value
+
+    return change
+
+
+DEEP = "[" * 100_000
+HOSTILE = {
+    "no code": of_file("claim.json", lambda facts: facts.pop("code")),
+    "later format": of_file("claim.json", put("format", value=2)),
+    "data no dict": of_file("claim.json", put("data", value=[])),
+    "no instances": of_file("claim.json", put("run", "instances", value=None)),
+    "no seed": of_file("claim.json", put("run", "seed", value="x")),
+    "no line": of_file("claim.json", put("run", "instances", 0, "line", value=7)),
+    "no set": of_file("questions.jsonl", put(0, "set", value=None)),
+    "no answers": of_file("questions.jsonl", put(0, "question", "answers", value=3)),
+    "texts left out": of_file("questions.jsonl", put(0, "question", "left_out", value={"a": 1e12})),
+    "no golds": of_file("rows.jsonl", put(0, "outcome", "golds", value="x")),
+    "huge": of_file("rows.jsonl", put(0, "outcome", "extracted", "nodes", value=10**400)),
+    "neither outcome nor error": of_file("rows.jsonl", put(0, "outcome", value=None)),
+    "repeat": of_file("rows.jsonl", put(0, "repeat", value=None)),
+    "deep": lambda folder: (folder / "claim.json").write_text(DEEP),
+    "deep rows": lambda folder: (folder / "rows.jsonl").write_text(DEEP),
+    "empty": lambda folder: (folder / "questions.jsonl").write_text(""),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_content_that_does_not_fit_is_refused(bench, claim, name):
+    HOSTILE[name](claim)
+    with pytest.raises(BadInput):
+        checked(bench, claim)
+
+
+def test_a_pipe_in_place_of_a_file_is_refused(bench, claim):
+    (claim / "rows.jsonl").unlink()
+    os.mkfifo(claim / "rows.jsonl")
+    with pytest.raises(BadInput, match="no file"):
+        checked(bench, claim)
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/passwd", "a/../../x"])
+def test_digests_of_files_outside_of_the_folder_are_not_read(bench, claim, name):
+    digests = json.loads((claim / "files.json").read_text())
+    (claim / "files.json").write_text(json.dumps(digests | {name: [1, "0"]}))
+    found = checked(bench, claim)["files"]
+    assert found.state == DIFFERS and "outside" in found.text
+
+
+def test_left_out_rows_are_found(bench, claim):
+    """Else the figures could be those of the questions that a method has right."""
+
+    def drop(lines):
+        lines[:] = [one for one in lines if (one["method"], one["question"]) != ("f", "q-1")]
+
+    rewritten(claim, "rows.jsonl", drop)
+    read = read_claim(claim)
+    figures = claims.figures_of(RunSummary(read.run, read.rows), list(read.facts.definitions))
+    rewritten(claim, "claim.json", lambda facts: facts.update(figures=figures))
+    assert differing(bench, claim) == {"rows"}
+    rewritten(claim, "claim.json", lambda facts: facts.update(status="cancelled"))
+    found = checked(bench, claim)["rows"]
+    assert found.state == NOT_HERE and "1 rows" in found.text
+    rewritten(claim, "rows.jsonl", lambda lines: lines.append(lines[0] | {"method": "other"}))
+    assert "rows" in differing(bench, claim)
+
+
+def test_a_changed_repeat_is_found_by_running_it_again(bench, claim):
+    def add_a_node(lines):
+        row = next(line for line in lines if line["repeat"] == 1 and line["outcome"])
+        row["outcome"]["extracted"]["edges"] += 1  # no metric counts edges
+
+    rewritten(claim, "rows.jsonl", add_a_node)
+    assert differing(bench, claim) == {"W, run again"}
+    assert ", repeat 1: extracted edges" in checked(bench, claim)["W, run again"].text
+
+
+def test_a_database_in_a_folder_is_not_opened(bench, claim, tmp_path, monkeypatch):
+    (tmp_path / "evil").mkdir()
+    (tmp_path / "evil" / LIVE_FILE).write_text('[endpoint]\nurl = "http://127.0.0.1:9/"\n')
+    monkeypatch.chdir(tmp_path)
+    for name in ("evil", str(tmp_path / "evil")):
+
+        def name_it(lines, name=name):
+            for line in lines:
+                line["graph"] = name
+
+        rewritten(claim, "questions.jsonl", name_it)
+        rewritten(claim, "claim.json", lambda facts, name=name: facts.update(data={name: "0"}))
+        monkeypatch.setattr(type(bench.engine), "graph", lambda *_: pytest.fail("opened"))
+        found = checked(bench, claim)
+        assert found[f"data {name}"].state == found["sample"].state == NOT_HERE
+        assert "F, run again" not in found
+
+
+def test_a_model_that_is_not_declared_here_is_named(bench, claim):
+    line = f"{FIXED} >> Rank(model='elsewhere')"
+    rewritten(claim, "claim.json", put("run", "instances", 0, "line", value=line))
+    found = checked(bench, claim)
+    assert found["model elsewhere"].state == found["F, run again"].state == NOT_HERE
+    assert "elsewhere" in found["F, run again"].text
+
+
+def test_several_graphs_are_named_by_their_sets_alone(bench):
+    plan = bench.plan(bench.method("f", FIXED), model=False)
+    assert "--graph" in run_command(plan.spec(""), plan.drawn)
+    other = replace(plan.drawn[0], source=GraphSource("other"))
+    assert "--graph" not in run_command(plan.spec(""), (other, *plan.drawn[1:]))
 
 
 def test_other_data_and_a_missing_digest_are_found(bench, claim):

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from core.evaluation.metrics.statistics import paired_test, run_spread
+from core.evaluation.reports import plots, steps
 from core.evaluation.reports.dot_plot import cost_title, dot_plot, dot_rows, plot_legend, plot_words
+from core.evaluation.reports.flow import END_RIGHT
 from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.store import StoredRow
@@ -101,6 +103,50 @@ def test_the_dot_plot_has_a_grey_band_behind_a_repeated_method():
     assert "Grey" in plot_legend(summary, rows)
     (sentence,) = summary.spread_sentences(["hits@1"])
     assert "2 runs" in sentence and "its draws" in sentence and "0.5 to 0.625" in sentence
+
+
+def test_runs_by_hops_by_budget_and_by_parameter_have_a_band():
+    """A bar or stroke runs from the lowest to the highest mean of a run."""
+    summary = repeat_summary(FIRST, SECOND)
+    figure = json.loads(plots.hops_plot(summary, "hits@1").to_json())
+    (band,) = [one for one in figure["data"] if "base" in one]
+    a = next(one for one in figure["data"] if one["offsetgroup"] == "a" and "base" not in one)
+    assert (band["offsetgroup"], len(band["x"])) == ("a", len(a["x"]))
+    assert band["base"] == [0.4] and band["y"] == pytest.approx([0.4])
+    spread = summary.spread("a", "hits@1")
+    line = {"A": [(2, summary.table(["hits@1"])["a"]["hits@1"])]}
+    drawn = json.loads(plots.sensitivity_plot(line, "hops", "hits@1", [(2, spread)]).to_json())
+    assert (drawn["data"][0]["x"], drawn["data"][0]["y"]) == ([2, 2], [0.4, 0.8])
+
+
+def test_the_worth_of_a_step_is_over_all_runs(monkeypatch):
+    """The mean is over two runs, and what these share widens the interval."""
+    summary = repeat_summary(FIRST, SECOND)
+    lines = {
+        "a": "EgoNetwork() >> ShortestPaths() >> Rank()",
+        "b": "EgoNetwork() >> ShortestPaths()",
+    }
+    for spec in summary.run.spec["instances"]:
+        spec["line"] = lines[spec["id"]]
+    monkeypatch.setattr(steps, "correctness_measure", lambda *_: "answer")
+    letters = {0: FIRST, 1: SECOND}
+
+    def stages(summary, method, measure, run=0):
+        right = letters[run] if method == "a" else "0" * 4 + "1"
+        return dict(zip(summary.questions, (END_RIGHT if x == "1" else "read" for x in right)))
+
+    monkeypatch.setattr(steps, "end_stages", stages)
+    (effect,) = steps.step_effects(summary)
+    assert effect.test.difference == pytest.approx(0.6 - 0.2)
+    first = paired_test("", "a", "b", [0.5, 1, 0.5, 1, 0], [0, 0, 0, 0, 1])
+    assert effect.test.low < first.low and effect.test.p > first.p
+
+
+def test_a_repeat_that_failed_altogether_counts_as_none():
+    summary = repeat_summary(FIRST, "xxxxx", SECOND)
+    spread = summary.spread("a", "hits@1")
+    assert (spread.low, spread.high, spread.runs) == (0.4, 0.8, 2)
+    assert summary.values("a", ["hits@1"])[:, 0].tolist() == [0.5, 1, 0.5, 1, 0]
 
 
 def test_an_aa_run_says_how_far_a_method_is_from_itself():

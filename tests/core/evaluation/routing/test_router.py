@@ -28,7 +28,7 @@ def run(bench, kit):
     have the word “far”.
     """
 
-    def make(right, seconds, lines=(NEAR, FAR), with_states=True):
+    def make(right, seconds, lines=(NEAR, FAR), with_states=True, repeats=()):
         n = len(next(iter(right.values())))
         words = ("far", "near")
         questions = tuple(
@@ -37,16 +37,19 @@ def run(bench, kit):
         )
         methods = [bench.method(key, line) for key, line in zip(right, lines)]
         plan = bench.plan(*methods, questions=questions, model=False)
+        if repeats:
+            plan = replace(plan, repeats=1 + len(repeats), varied=(("far", "its draws"),))
         store = bench.store()
         saved = store.begin_run(plan.spec("models"), plan.drawn, again=True)
-        for key, letters in right.items():
+        runs = [("far", letters, number) for number, letters in enumerate(repeats, 1)]
+        for key, letters, number in [*((*pair, 0) for pair in right.items()), *runs]:
             for question, letter in zip(questions, letters):
                 ranks = GoldRanks(1, (1,) * int(letter), (1 if letter == "1" else None,))
                 cost = OperatorCost("Rank", "refine", seconds[key])
                 outcome = Outcome(1, paths=ranks, reader=ranks, costs=(cost,))
                 state = State(question, (kit.node("One"),))
                 states = freeze_all((state, state, state), kit.graph) if with_states else None
-                store.save_row(saved.id, key, question.id, outcome, None, states)
+                store.save_row(saved.id, key, question.id, outcome, None, states, number)
         store.set_status(saved.id, "done")
         return store, RunSummary(store.run(saved.id), store.rows(saved.id))
 
@@ -69,6 +72,16 @@ def test_better_than_every_single_method(run):
     router = find_router(store, summary)
     assert router.quality.difference == 0.5 and router.is_better and router.pays
     assert router.oracle.lead == 0.5 and router.oracle.chance_lead == pytest.approx(0.25)
+
+
+def test_a_gain_within_what_repeats_share_does_not_pay(run):
+    """Of near questions the dear method has none in two runs, and all in the third."""
+    figures = {"near": "01" * 50, "far": "10" * 50}, {"near": 1.0, "far": 4.0}
+    alone = find_router(*run(*figures))
+    noisy = find_router(*run(*figures, repeats=("00" * 50, "10" * 50, "00" * 50)))
+    assert alone.is_better and alone.pays
+    assert noisy.quality.difference == pytest.approx(0.25)
+    assert noisy.quality.low < 0 and not noisy.pays
 
 
 def test_the_line_can_be_asked_and_evaluated(run, bench, kit):
