@@ -212,7 +212,7 @@ class Graph(KnowledgeGraph):
             return [str(int(node)) for node in nodes]
         ids = np.fromiter(nodes, np.int64)
         starts, ends = self.name_offsets[ids].tolist(), self.name_offsets[ids + 1].tolist()
-        text = memoryview(self.names_utf8)
+        text = self.names_utf8.data
         return [str(text[start:end], "utf-8") for start, end in zip(starts, ends)]
 
     def nodes_named(self, name: str) -> tuple[int, ...]:
