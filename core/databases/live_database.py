@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from cachetools import LRUCache
 
-from core.databases import LIVE_FILE, bolt, sparql
+from core.databases import bolt, sparql
 from core.databases.address import SPARQL, address_of
 from core.databases.bolt_lookup import BoltLookup
 from core.databases.limits import MAX_COPY_BYTES, MAX_COPY_SECONDS, CopyLimits
@@ -46,6 +46,7 @@ from core.sharing import shared
 from core.types import Direction
 from core.watch import NO_WATCH, Watch
 
+LIVE_FILE = "live.toml"
 LIVE_NOTE_START = "Asked live: "  # begins the sentences on what was fetched
 # Of a database's cache, two for each question; the least recently used are dropped.
 MAX_CACHE_ENTRIES = 16

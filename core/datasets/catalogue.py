@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from core.databases import LIVE_FILE
+from core.databases.live_database import LIVE_FILE, LiveSettings, open_live
 from core.datasets.own_sets import added_set, added_sets, save_set, sets_folder
 from core.datasets.relations import read_relation_words
 from core.datasets.sets import QuestionSet
@@ -76,7 +76,7 @@ class Dataset:
         building it, this waits. Raises StoreError or BadInput if that fails.
         """
         if self.is_live:
-            return _open_shared(self.folder / LIVE_FILE, _open_live)
+            return _open_shared(self.folder / LIVE_FILE, open_live)
         if self.triples is None:
             return _open_store(self.folder)
         meta_file = self.folder / GRAPH_META_FILE
@@ -195,8 +195,6 @@ def _read_own_dataset(folder: FilePath) -> Dataset | None:
             store = Graph.open(folder)
             return Dataset(name, store.name, "", store.direction, None, folder)
         if (folder / LIVE_FILE).is_file():
-            from core.databases.live_database import LiveSettings  # as in `_open_live`
-
             direction = LiveSettings.read(folder / LIVE_FILE).direction
             return Dataset(name, f"{name} (live)", "", direction, None, folder, is_live=True)
     return None
@@ -267,7 +265,7 @@ def open_graph(name: str | FilePath, watch: Watch = NO_WATCH) -> KnowledgeGraph:
         if (folder / GRAPH_META_FILE).is_file():
             return _open_store(folder)
         if (folder / LIVE_FILE).is_file():
-            return _open_live(folder)
+            return open_live(folder)
     base, colon, question_id = str(name).partition(":")
     if colon and base in known_datasets:
         return known_datasets[base].question_graph(question_id)
@@ -395,13 +393,6 @@ def _read_description(path: FilePath) -> Dataset:
 
 # Graphs in use, by a file of the graph and the file's time of change.
 _open_graphs: WeakValueDictionary[tuple[FilePath, int], KnowledgeGraph] = WeakValueDictionary()
-
-
-def _open_live(folder: FilePath) -> Graph:
-    # Few graphs are asked in a database, so its protocols are not imported at the start.
-    from core.databases.live_database import open_live
-
-    return open_live(folder)
 
 
 def _open_shared(file: FilePath, load: Callable[[FilePath], KnowledgeGraph]) -> KnowledgeGraph:

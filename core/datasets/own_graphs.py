@@ -6,8 +6,8 @@ A graph of triples is built and stored. Of a live database only the address is s
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from core.databases.live_database import LiveDatabase, LiveSettings, open_live, save_live
 from core.datasets.catalogue import datasets, shipped_datasets
 from core.datasets.own_sets import clean_name
 from core.errors import BadInput, StoreError, shorten
@@ -20,9 +20,6 @@ from core.io.home import graphs_folder
 from core.sharing import check_may_change, forget_owner, record_owner
 from core.types import Direction
 from core.watch import NO_WATCH, Watch
-
-if TYPE_CHECKING:
-    from core.databases.live_database import LiveSettings
 
 GRAPH_OWNED_KIND = "graph"  # kind of thing in the records of owners
 
@@ -68,9 +65,6 @@ def add_live(settings: LiveSettings, name: str, watch: Watch = NO_WATCH) -> Know
     """
     if clean_name(name) != name or name in datasets() or (graphs_folder() / name).exists():
         raise BadInput(_taken_message(name))
-    # Imported at its first use, as in `core.datasets.catalogue`.
-    from core.databases.live_database import LiveDatabase, open_live, save_live
-
     LiveDatabase(name, settings).check_connection(watch)
     save_live(graphs_folder() / name, settings)
     record_owner(GRAPH_OWNED_KIND, name)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import pytest
 
-from core.databases import LIVE_FILE, sparql, sparql_lookup
+from core.databases import sparql, sparql_lookup
 from core.databases.address import address_of
 from core.databases.graph_copy import copy_graph
 from core.databases.limits import CopyLimits
-from core.databases.live_database import LiveDatabase, LiveSettings, open_live, save_live
+from core.databases.live_database import LIVE_FILE, LiveDatabase, LiveSettings, open_live, save_live
 from core.errors import BadInput, RunCancelled, StoreError, UnknownEntity
 from core.graph.building.build import build_in_memory
 from core.watch import Watch

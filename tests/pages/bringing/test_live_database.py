@@ -10,8 +10,7 @@ import tomllib
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.databases import LIVE_FILE
-from core.databases.live_database import LiveSettings
+from core.databases.live_database import LIVE_FILE, LiveSettings
 from core.datasets.own_graphs import add_live
 from core.sources import GraphSource
 from pages.parts.bringing.database_copy import DATABASE_WAYS
