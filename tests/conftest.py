@@ -12,9 +12,11 @@ import psutil
 import pytest
 from hypothesis import settings
 
+from core.corpus.readers.reader_process import MAX_READING_MEMORY_BYTES, SeparateReader
 from core.io.home import graphs_folder, models_folder
 from core.retrievers import declarations
 from core.runtime.memory import release_unused_memory
+from core.runtime.subprocess_worker import Worker
 from tests.libraries import no_igraph
 
 # workers side by side have a thread each, as threads that wait for each other spin
@@ -104,6 +106,15 @@ def either_library(request):
     """Run a test twice, with igraph and without it."""
     with no_igraph() if request.param == "without igraph" else nullcontext():
         yield request.param
+
+
+@pytest.fixture(scope="module")
+def one_reading_process():
+    """Read all files of a module in one separate process, as its start takes half a second."""
+    with Worker(MAX_READING_MEMORY_BYTES) as worker, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SeparateReader, "__init__", lambda reader: setattr(reader, "_worker", worker))
+        patch.setattr(SeparateReader, "__exit__", lambda *raised: None)
+        yield
 
 
 TOY = ("A>B", "A>C", "B>C", "C>A", "C>D", "E>A", "D>D")  # ids 0..4 are A B C D E

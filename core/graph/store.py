@@ -208,7 +208,12 @@ class Graph(KnowledgeGraph):
     def names(self, nodes) -> list[str]:
         """Return the names of several nodes, in their order."""
         self.check_digests()
-        return [self.node_name(int(node)) for node in nodes]
+        if self.numbered:
+            return [str(int(node)) for node in nodes]
+        ids = np.fromiter(nodes, np.int64)
+        starts, ends = self.name_offsets[ids].tolist(), self.name_offsets[ids + 1].tolist()
+        text = self.names_utf8.data
+        return [str(text[start:end], "utf-8") for start, end in zip(starts, ends)]
 
     def nodes_named(self, name: str) -> tuple[int, ...]:
         """Return the ids of the nodes with exactly this name, ascending."""

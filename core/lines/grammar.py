@@ -152,13 +152,14 @@ class Grammar(Generic[L]):
             return {**row, "line": self.line_class(operators)}
 
     def _entries(self, entries: Sequence[Any], where: str) -> tuple[Any, ...]:
+        holders = [cls for cls in self.operators.values() if issubclass(cls, Holder)]
         numbered = enumerate(entries, 1)
-        return tuple(self._entry(entry, f"{where}, operator {i}") for i, entry in numbered)
+        return tuple(self._entry(entry, f"{where}, operator {i}", holders) for i, entry in numbered)
 
-    def _entry(self, entry: Any, where: str) -> Any:
+    def _entry(self, entry: Any, where: str, holders: Sequence[type[Holder]]) -> Any:
         """Return the operator of one entry of a TOML row. Raises BadParameter with `where`."""
-        for cls in self.operators.values():
-            if issubclass(cls, Holder) and isinstance(entry, Mapping) and cls.entry_key() in entry:
+        for cls in holders:
+            if isinstance(entry, Mapping) and cls.entry_key() in entry:
                 rows, settings = cls.parse_entry(entry, where)
                 row_operators = {
                     name: self._entries(row, f"{where}, {cls.row_title(name)}")

@@ -19,6 +19,8 @@ CARD_DRIVER_FILES = (
 )
 # Parts of the names of those instruction limits of oneDNN that still allow bfloat16.
 BFLOAT16_ISA_PARTS = ("BF16", "FP16", "AMX", "AVX10")
+# Parts of the names of those instruction sets of x86, one of which OpenVINO needs for bfloat16.
+BFLOAT16_FLAG_PARTS = ("avx512", "avx_ne_convert", "amx", "avx10")
 
 
 def has_graphics_card() -> bool:
@@ -45,6 +47,9 @@ def computes_in_bfloat16() -> bool:
     limit = _instruction_limit()
     if limit not in ("DEFAULT", "ALL") and not any(part in limit for part in BFLOAT16_ISA_PARTS):
         return False
+    flags = _processor_facts().get("flags", "")
+    if flags and not any(part in flags for part in BFLOAT16_FLAG_PARTS):
+        return False  # the import of OpenVINO takes a tenth of the time of a short command
     try:
         import openvino
     except ImportError:
@@ -69,14 +74,23 @@ def _instruction_limit() -> str:
 
 @cache
 def _name_and_digest() -> str:
+    facts = _processor_facts()
+    if not facts:
+        return f"{platform.machine()} {platform.processor()}"
+    flags = facts.get("flags", facts.get("Features", ""))  # "Features" on ARM
+    digest = hashlib.sha256(flags.encode()).hexdigest()[:8]
+    return f"{facts.get('model name', platform.machine())} {digest}"
+
+
+@cache
+def _processor_facts() -> dict[str, str]:
+    """Return what Linux says of the first core, by name; empty on other systems."""
     try:
         first_core, *_ = Path("/proc/cpuinfo").read_text("utf-8").split("\n\n")
-    except OSError:  # on other systems than Linux
-        return f"{platform.machine()} {platform.processor()}"
+    except OSError:
+        return {}
     facts = {}
     for line in first_core.splitlines():
         name, _, value = line.partition(":")
         facts[name.strip()] = value.strip()
-    flags = facts.get("flags", facts.get("Features", ""))  # "Features" on ARM
-    digest = hashlib.sha256(flags.encode()).hexdigest()[:8]
-    return f"{facts.get('model name', platform.machine())} {digest}"
+    return facts

@@ -43,6 +43,7 @@ FREEBASE_PREFIX = "www.freebase.com/"
 
 CSV_FORMAT = "csv"
 TOPICS_FORMAT = "topics"
+LINE_GAPS_TO_BLANKS = bytes.maketrans(b"\n\t", b"  ")
 # Gaps in a text, other than single blanks, tabs and line feeds.
 ODD_GAPS = (
     "  ",
@@ -299,9 +300,8 @@ def text_without_brackets(
     # The whole text at once: each of a set's files is looked into for a first question.
     with open_unpacked(file, max_bytes=MAX_QUESTION_FILE_BYTES) as source:
         data = source.read()
+    data = data.translate(LINE_GAPS_TO_BLANKS, b"[]")
     text = data.decode("utf-8-sig", "replace")  # who reads the questions names such a byte
-    for sign, replacement in (("[", ""), ("]", ""), ("\n", " "), ("\t", " ")):
-        text = text.replace(sign, replacement)
     # Splitting takes most of the time, and few files have other gaps than single blanks.
     return " ".join(text.split()) if any(map(text.__contains__, ODD_GAPS)) else text.strip()
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from core.builds.extract import language_rules
 from core.builds.facts import Facts
 from core.languages import Language, languages
 
@@ -26,7 +26,7 @@ def reader_signature(code: str) -> str:
     """Return the name and version of the reader of a language. Its facts depend on them."""
     language = languages()[code]
     package = model_of(code)
-    return f"{package} {version(package)}" if package else language_rules.signature(language)
+    return f"{package} {version(package)}" if package else _rules().signature(language)
 
 
 def read_in_language(
@@ -46,7 +46,7 @@ def read_in_language(
     """
     package = model_of(code)
     if not package:
-        return language_rules.read_by_rule(languages()[code], texts)
+        return _rules().read_by_rule(languages()[code], texts)
     return [facts_of(doc) for doc in _parser(package).pipe(texts, batch_size=PIPE_BATCH_CHUNKS)]
 
 
@@ -58,9 +58,16 @@ def reader_words(code: str) -> str:
     package = model_of(code)
     if package:
         return f"by spaCy's {package}"
-    if code == "zh" and language_rules.dictionary_version():
+    if code == "zh" and _rules().dictionary_version():
         return "by the dictionary of rjieba"
     return f"by rules, as no parser for {languages()[code].name} is installed"
+
+
+def _rules() -> ModuleType:
+    """Return the rules; their patterns take time to compile, and few commands need them."""
+    from core.builds.extract import language_rules
+
+    return language_rules
 
 
 @cache

@@ -6,14 +6,22 @@ It finds names in questions despite typing errors. Case, accents and apostrophes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import string
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
 from core.languages.spelling import APOSTROPHES, MARKED_LETTER, strip_accents
 
 ASCII_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")  # faster, for ASCII texts
+# Of ASCII names as bytes: small letters, digits, apostrophes and line feeds stay.
+ASCII_LETTERS = bytes(
+    code if chr(code) in f"{string.ascii_lowercase}{string.digits}'\n" else ord(" ")
+    for code in bytes(range(256)).lower()
+)
+INNER_APOSTROPHE = re.compile(rb"'(?<=[a-z0-9]')(?=[a-z0-9])")
 UNICODE_WORD = re.compile(rf"[^\W_]{MARKED_LETTER}*(?:[{APOSTROPHES}]{MARKED_LETTER}+)*")
 MAX_NAME_WORDS = 16  # longer names are not indexed
 # Largest number of words of a text that are compared with a name regardless of spaces.
@@ -21,7 +29,6 @@ MAX_JOINED_WORDS = 8
 # Largest number of typing errors in a name, at most one in each word; a long name may have one
 # more.
 MAX_NAME_ERRORS = 1
-NO_CHILDREN: dict[str, int] = {}  # of each position of the trie where only a name ends
 # Smallest number of letters of a long name.
 LONG_NAME_LETTERS = 12
 
@@ -75,26 +82,18 @@ def bare_word(word: str) -> str:
 
 
 class WordIndex:
-    """A trie of the names' words, which `find` walks along a text.
-
-    A position in the trie is a number; 0 is the root.
-    """
+    """A table of names by their first words, which `find` follows along a text."""
 
     def __init__(self, names: Sequence[str]):
-        # For each position in the trie: next word -> next position.
-        self._children: list[dict[str, int]] = [NO_CHILDREN]
-        self._nodes: dict[int, tuple[int, ...]] = {}  # position -> nodes whose names end there
-        self._words: set[str] = set()  # words of all names
-        self._by_text: dict[str, tuple[int, ...]] = {}  # name without spaces -> nodes
-        for node, name in enumerate(names):
-            if name.isascii():  # most names; this is a third of the time of `bare_word`
-                words = [word.replace("'", "") for word in ASCII_WORD.findall(name.lower())]
-            else:
-                words = [bare_word(word) for word in UNICODE_WORD.findall(name)]
-            if 0 < len(words) <= MAX_NAME_WORDS:
-                self._add(node, words)
+        self._name_words = _words_of_names(names)  # of each node
+        self._by_first_word: dict[str, list[int]] = {}  # first word -> nodes
+        for node, words in enumerate(self._name_words):
+            if words:
+                self._by_first_word.setdefault(words[0], []).append(node)
+        self._words = set(chain.from_iterable(self._name_words))
+        self._texts = set(map("".join, self._name_words))  # names without spaces
         by_length: dict[int, list[str]] = {}
-        for word in self._children[0]:
+        for word in self._by_first_word:
             by_length.setdefault(len(word), []).append(word)
         # Length -> first words of names, and their sets of letters from `letter_sets`.
         self._by_length = {size: (words, letter_sets(words)) for size, words in by_length.items()}
@@ -102,23 +101,6 @@ class WordIndex:
     def __contains__(self, word: str) -> bool:
         """Return whether a name contains this word."""
         return word in self._words
-
-    def _add(self, node: int, words: list[str]) -> None:
-        """Add the name of a node, as its words."""
-        position = 0
-        for word in words:
-            child = self._children[position].get(word)
-            if child is None:
-                child = len(self._children)
-                if not self._children[position]:
-                    self._children[position] = {}
-                self._children[position][word] = child
-                self._children.append(NO_CHILDREN)
-            position = child
-        self._nodes[position] = (*self._nodes.get(position, ()), node)
-        self._words.update(words)
-        text = "".join(words)
-        self._by_text[text] = (*self._by_text.get(text, ()), node)
 
     def find(self, words: Sequence[Word]) -> list[NameMatch]:
         """Return the names that runs of the words match.
@@ -130,65 +112,101 @@ class WordIndex:
         hits = {(match.first, match.last, node) for match in matches for node in match.nodes}
         for first in range(len(words)):
             for last in range(first + 1, min(len(words), first + MAX_JOINED_WORDS) + 1):
-                run = [word.text for word in words[first:last]]
+                run = "".join(word.text for word in words[first:last])
                 nodes = tuple(
-                    node
-                    for node in self._by_text.get("".join(run), ())
-                    if (first, last, node) not in hits
+                    node for node in self._nodes_of_text(run) if (first, last, node) not in hits
                 )
                 if nodes:
-                    matches.append(NameMatch(first, last, nodes, (1, *(0 for _ in run[1:]))))
+                    matches.append(NameMatch(first, last, nodes, (1, *[0] * (last - first - 1))))
         return matches
+
+    def _nodes_of_text(self, text: str) -> list[int]:
+        """Return the nodes whose names without spaces are this text, ascending."""
+        nodes = []
+        for end in range(len(text) + 1) if text in self._texts else ():
+            for node in self._by_first_word.get(text[:end], ()):
+                if "".join(self._name_words[node]) == text:
+                    nodes.append(node)
+        return sorted(nodes)
 
     def _match_from(self, words: Sequence[Word], first: int) -> Iterator[NameMatch]:
         """Yield the names that begin at the word `first`."""
-        # Beginnings of names: (position in the trie, errors in each word so far).
-        partial_matches: list[tuple[int, tuple[int, ...]]] = [(0, ())]
+        # Nodes whose names begin with the words so far, and the errors in each of these words.
+        partial_matches: list[tuple[list[int], tuple[int, ...]]] = [([], ())]
         n_letters = 0
         for last in range(first, min(len(words), first + MAX_NAME_WORDS)):
             text, extended_matches = words[last].text, []
             n_letters += len(text)
             max_errors = MAX_NAME_ERRORS + (n_letters >= LONG_NAME_LETTERS)
-            for position, errors in partial_matches:
-                has_errors_left = sum(errors) < max_errors
-                for word, count in self._matching_words(position, text, has_errors_left):
-                    extended_matches.append((self._children[position][word], (*errors, count)))
+            for nodes, errors in partial_matches:
+                by_word = self._by_next_word(nodes, last - first)
+                near_words = by_word if nodes else self._near_first_words(text)
+                allows_error = sum(errors) < max_errors
+                for word, count in _matching_words(text, by_word, near_words, allows_error):
+                    extended_matches.append((by_word[word], (*errors, count)))
             partial_matches = extended_matches
-            for position, errors in partial_matches:
-                if position in self._nodes:
-                    yield NameMatch(first, last + 1, self._nodes[position], errors)
+            for nodes, errors in partial_matches:
+                length = last - first + 1
+                ended = tuple(node for node in nodes if len(self._name_words[node]) == length)
+                if ended:
+                    yield NameMatch(first, last + 1, ended, errors)
             if not partial_matches:
                 return
 
-    def _matching_words(
-        self, position: int, text: str, allows_error: bool
-    ) -> Iterator[tuple[str, int]]:
-        """Yield the next words in the trie that match a text.
+    def _by_next_word(self, nodes: list[int], n_words: int) -> dict[str, list[int]]:
+        """Return those nodes whose names have more than `n_words` words, by the next word."""
+        if not n_words:
+            return self._by_first_word
+        by_word: dict[str, list[int]] = {}
+        for node in nodes:
+            words = self._name_words[node]
+            if len(words) > n_words:
+                by_word.setdefault(words[n_words], []).append(node)
+        return by_word
 
-        Each comes with the number of errors.
-        """
-        if text in self._children[position]:
-            yield text, 0
-        if not allows_error or any(letter.isdigit() for letter in text):
-            return
-        for word in _similar_words(text, self._near_words(position, text)):
-            if word != text and not any(letter.isdigit() for letter in word):
-                yield word, 1
-
-    def _near_words(self, position: int, word: str) -> list[str]:
-        """Return the next words in the trie that may be one typing error away.
-
-        At the root, which has many next words, they are filtered by length and letters.
-        """
-        if position:
-            return list(self._children[position])
-        next_words, own_letters = list[str](), letter_sets([word])
+    def _near_first_words(self, word: str) -> list[str]:
+        """Return the first words that may be one typing error away, by length and letters."""
+        near_words, own_letters = list[str](), letter_sets([word])
         for size in (len(word) - 1, len(word), len(word) + 1):
             if size in self._by_length:
                 words, letters = self._by_length[size]
                 is_near = np.bitwise_count(letters ^ own_letters) <= 2
-                next_words += [words[index] for index in np.flatnonzero(is_near).tolist()]
-        return next_words
+                near_words += [words[index] for index in np.flatnonzero(is_near).tolist()]
+        return near_words
+
+
+def _words_of_names(names: Sequence[str]) -> list[list[str]]:
+    """Return the words of each name; none of a name that is too long for the index.
+
+    The ASCII names, which are most, are taken apart as one text.
+    """
+    text = "\n".join(name.replace("\n", " ") for name in names if name.isascii())
+    plain = INNER_APOSTROPHE.sub(b"", text.encode().translate(ASCII_LETTERS)).decode()
+    plain_names = iter(plain.replace("'", " ").split("\n"))
+    name_words = []
+    for name in names:
+        if name.isascii():
+            words = next(plain_names).split()
+        else:
+            words = [bare_word(word) for word in UNICODE_WORD.findall(name)]
+        name_words.append(words if len(words) <= MAX_NAME_WORDS else [])
+    return name_words
+
+
+def _matching_words(
+    text: str, words: Collection[str], near_words: Iterable[str], allows_error: bool
+) -> Iterator[tuple[str, int]]:
+    """Yield the words that match a text, each with the number of errors.
+
+    `near_words` are those of the words that may have one error.
+    """
+    if text in words:
+        yield text, 0
+    if not allows_error or any(letter.isdigit() for letter in text):
+        return
+    for word in _similar_words(text, list(near_words)):
+        if word != text and not any(letter.isdigit() for letter in word):
+            yield word, 1
 
 
 def _similar_words(word: str, candidates: list[str]) -> list[str]:

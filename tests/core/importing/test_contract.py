@@ -25,6 +25,7 @@ from tests.core.importing.examples import (
     example,
 )
 
+pytestmark = pytest.mark.usefixtures("one_reading_process")
 OTHER_FIRST = {  # These examples also fit another importer, which comes first.
     "graph/tab-quoted": "graph/tab",
     "set/book": "documents/txt",
