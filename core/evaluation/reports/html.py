@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING
 
+from core.diagnosis.wording import capitalised
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports import plots
@@ -19,6 +20,7 @@ from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.steps_table import step_effects_html
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.saved_sources import set_titles, sources_of
+from core.operators import OPERATORS
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -152,7 +154,7 @@ def _facts(summary: RunSummary) -> str:
         "every method timed alone" if spec["cold"] else "methods share steps",
         f"{run.done:,} of {run.total:,} answers done, {run.failed:,} failed",
         *filter(None, [summary.progress_text()]),
-        time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.created)),
+        time.strftime("%d %b %Y, %H:%M UTC", time.gmtime(run.created)),
     ]
     return f"<p class='facts'>{escape('; '.join(facts))}</p>"
 
@@ -219,7 +221,8 @@ def _operator_table(summary: RunSummary) -> str:
     rows = []
     for method, name in method_names(summary.run).items():
         for step in summary.operators(method):
-            head_cells = [_name_html(name), escape(step["operator"]), f"{step['seconds']:.4f}"]
+            title = escape(capitalised(OPERATORS[step["operator"]].title))
+            head_cells = [_name_html(name), title, f"{step['seconds']:.4f}"]
             rows.append([*head_cells, *(f"{step[field]:,.1f}" for field in fields)])
     head = ["Method", "Step", "Seconds", "Calls", "Tokens in", "Tokens out", "Texts scored"]
     return _table(head, rows, 2)

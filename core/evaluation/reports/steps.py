@@ -145,7 +145,7 @@ def counted_questions(measure: str) -> str:
     """Return a description of the questions that count as correct by a measure."""
     if measure == PASSAGE_MEASURE:
         return "questions with all evidence found"
-    return f"questions that are right ({metric(measure).name})"
+    return f"questions that are right ({metric(measure).describe()['title']})"
 
 
 def one_step(line: Line, other: Line) -> StepChange | None:

@@ -49,7 +49,7 @@ def run_facts(run: Run) -> str:
     """Return the settings of a run in one line."""
     spec = run.spec
     sources = sources_of(spec)
-    source_texts = (f"{source.noun} “{source.name}”" for source in sources)
+    source_texts = (f"{source.noun} “{source.title}”" for source in sources)
     facts = [
         tr(
             "{sample:,} of {questions}, seed {seed}",

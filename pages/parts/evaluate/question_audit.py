@@ -47,7 +47,7 @@ def draw_question_audit() -> None:
     if not sets:
         draw_no_questions(source)
         return
-    write("Can this set decide between methods? Its keys are compared with the source.")
+    write("Can this set decide between methods? Its answers are compared with the source.")
     default = default_set_selection(sets)[0]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox(
@@ -95,10 +95,10 @@ def _draw_audit(opened: OpenedAudit) -> None:
     left = opened.open_findings()
     questions = {question.id: question for question in opened.questions}
     _draw_summary(left)
-    for kind, count in left.counts.items():
+    for kind in left.counts:
         findings = [finding for finding in left.findings if finding.kind == kind]
         with st.expander(
-            tr("{title}: {count:,}", title=tr(FINDING_TITLES[kind]), count=count),
+            tr(FINDING_TITLES[kind]),  # without the count: a box whose label changes closes
             icon=":material/report:" if kind in FAULT_KINDS else ":material/info:",
         ):
             _draw_findings(opened, kind, findings, questions)
@@ -116,6 +116,12 @@ def _draw_summary(left: Audit) -> None:
             suspect=len(left.suspect),
             questions=many(len(left.questions), "question"),
         )
+        counts = (
+            tr("{title}: {count:,}", title=tr(FINDING_TITLES[kind]), count=count)
+            for kind, count in left.counts.items()
+        )
+        if left.counts:
+            st.caption(plain(" · ".join(counts)))
         caption(
             "Differences below {difference} cannot be told from chance, {assumption}.",
             difference=f"{difference:.1%}",
@@ -212,10 +218,7 @@ def _draw_decisions(opened: OpenedAudit) -> None:
     if not decisions:
         return
     revised = opened.revised
-    with st.expander(
-        tr("Decided: {questions}", questions=many(len(decisions), "question")),
-        icon=":material/task_alt:",
-    ):
+    with st.expander(tr("Decided"), icon=":material/task_alt:"):
         for id, decision in decisions.items():
             with st.container(horizontal=True, vertical_alignment="center"):
                 answers = ", ".join(decision.answers or decision.gold or decision.entities or ())
@@ -224,7 +227,7 @@ def _draw_decisions(opened: OpenedAudit) -> None:
                 undo = partial(_decide, opened.name, Question(decision.text, id), "")
                 button(tr("Undo"), undo, key=f"audit-undo-{id}")
         if revised.changed:
-            caption("Changed since: {changed:,}. Decide them anew.", changed=len(revised.changed))
+            caption("Changed since: {changed:,}. Decide them again.", changed=len(revised.changed))
     with st.container(horizontal=True):
         for label, text, name in (
             (tr("The set after these decisions"), question_lines(revised.questions), "jsonl"),

@@ -18,7 +18,8 @@ from core.evaluation.routing.router import find_router
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.saved_runs import enlarge_plan
 from core.evaluation.runs.store import RUN_DONE, Run
-from pages.parts.evaluate.run_progress import open_run, summary
+from core.models.price import Cap
+from pages.parts.evaluate.run_progress import choose_limit, open_run, summary
 from pages.parts.shared.actions import button
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.text import many, plain
@@ -49,13 +50,7 @@ def draw_recommendation(results: RunSummary) -> None:
         if advice.details:
             st.caption(plain(advice.details[0]))
         if advice.more:
-            button(
-                tr("Ask {questions}", questions=many(advice.more, "more question")),
-                partial(_ask_more_questions, run, advice.more),
-                icon="add",
-                key="ask_more",
-                help=tr("A new evaluation of these questions and further ones."),
-            )
+            _draw_more_questions(run, advice.more)
     rows = dot_rows(results, advice)
     theme = st.context.theme.type or "light"
     st.plotly_chart(
@@ -92,9 +87,23 @@ def _cached_recommendation(
     return recommendation(summary(number))
 
 
-def _ask_more_questions(run: Run, size: int) -> None:
-    """Start a run with more questions, and show it."""
-    job = evaluate(engine(), store(), enlarge_plan(store(), run, size, engine().graph))
+def _draw_more_questions(run: Run, size: int) -> None:
+    """Draw the button that asks more questions, and the spending limit of a language model."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        cap, is_valid = choose_limit(run, "more_cap")
+        button(
+            tr("Ask {questions}", questions=many(size, "more question")),
+            partial(_ask_more_questions, run, size, cap),
+            icon="add",
+            key="ask_more",
+            why_not="" if is_valid else tr("Correct the limit first."),
+            help=tr("A new evaluation of these questions and further ones."),
+        )
+
+
+def _ask_more_questions(run: Run, size: int, cap: Cap | None) -> None:
+    """Start a run with more questions within a limit, and show it."""
+    job = evaluate(engine(), store(), enlarge_plan(store(), run, size, engine().graph), cap=cap)
     open_run(job.number)
 
 

@@ -68,7 +68,7 @@ def draw_progress(run: Run) -> None:
                 width="stretch",
             )
             refusal = visitor_refusal(EVALUATION_OWNER_KIND, str(run.id))
-            cap, is_valid = _choose_limit(run, job)
+            cap, is_valid = choose_limit(run, "evaluate_cap")
             why_not = refusal if is_valid else tr("Correct the limit first.")
             resume = partial(resume_run, run, cap)
             button(tr("Go on"), resume, key="resume", icon="play_arrow", why_not=why_not)
@@ -124,19 +124,24 @@ def draw_result_job(
     return ()
 
 
-def _choose_limit(run: Run, old_job: Job | None) -> tuple[Cap | None, bool]:
-    """Draw the field of the spending limit for continuing a run.
+def choose_limit(run: Run, key: str) -> tuple[Cap | None, bool]:
+    """Draw the field of the spending limit for continuing or enlarging a run.
 
     The field has the earlier limit at first. Without a language model there is no field.
+
+    Parameters
+    ----------
+    run : the run.
+    key : begins the key of the field.
 
     Returns
     -------
     The limit, None for no limit, and whether the text in the field is valid.
     """
-    work = getattr(old_job, "evaluation", None)  # settings of the earlier job in this process
+    work = getattr(job_of(run), "evaluation", None)  # settings of the earlier job in this process
     if not (run.spec["model"] or (work and work.cap)):
         return None, True
-    return draw_spending_limit(f"evaluate_cap-{run.id}", work.cap if work else None)
+    return draw_spending_limit(f"{key}-{run.id}", work.cap if work else None)
 
 
 def resume_run(run: Run, cap: Cap | None = None) -> None:

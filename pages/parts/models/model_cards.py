@@ -39,7 +39,7 @@ def draw_model_cards() -> None:
     is_fetching = any(not job.has_ended for job in map(_fetch_job, absent) if job is not None)
     _draw_folded(tr("On this computer"), here)
     _draw_folded(tr("Not installed"), absent, is_fetching)
-    _draw_folded(tr("Server limits and prices"), servers, bool(servers))
+    _draw_folded(tr("Servers"), servers, bool(servers))
 
 
 def _draw_folded(title: str, infos: list[ModelInfo], is_open: bool = False) -> None:

@@ -47,6 +47,8 @@ def vectors_sentence(use: VectorFileUse) -> str:
     """Return a sentence on the saved vectors: their number, their size and the cache hits."""
     if not use.limit:
         return tr("Vectors of texts are not saved: HOPSCOPE_SAVED_VECTORS is 0.")
+    if not use.texts:
+        return tr("No vectors of texts are saved yet.")
     counts_text = tr(
         "Saved vectors of texts: {texts:,}, {size} of at most {limit} on disk",
         texts=use.texts,

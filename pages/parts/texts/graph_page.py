@@ -213,7 +213,9 @@ def _draw_questions_card(page: PageGraph) -> None:
         words = many(len(questions), "question")
         if corpus.own:
             words = tr("{questions} of your own", questions=words)
-        caption("{questions}, {gold:,} with their evidence", questions=words, gold=n_gold)
+        if n_gold:
+            words = tr("{questions}, {gold:,} with their evidence", questions=words, gold=n_gold)
+        st.caption(plain(words))
         draw_answer_trail(page, questions)
     else:
         caption("None of your own yet. Scores and comparisons need some.")

@@ -377,6 +377,37 @@ def test_a_run_that_a_limit_stopped_goes_on_under_one(home, run, monkeypatch):
     assert given == [{"max_concurrent": 4, "cap": Cap(5.0)}] and not at.exception
 
 
+def test_more_questions_of_a_language_model_are_asked_under_a_limit(home, monkeypatch):
+    """The limit of the run is there as it was; without a language model there is no field."""
+    from pages.parts.evaluate import recommendation, run_progress
+
+    job = SimpleNamespace(evaluation=SimpleNamespace(cap=Cap(2.5)))
+    given = []
+    monkeypatch.setattr(run_progress, "job_of", lambda run: job if run.spec["model"] else None)
+    monkeypatch.setattr(recommendation, "enlarge_plan", lambda store, run, size, graph: size)
+    monkeypatch.setattr(recommendation, "open_run", lambda number: None)
+    monkeypatch.setattr(
+        recommendation,
+        "evaluate",
+        lambda engine, store, plan, **how: given.append((plan, how)) or SimpleNamespace(number=1),
+    )
+
+    def page():
+        import streamlit as st
+
+        from pages.parts.evaluate.recommendation import _draw_more_questions
+
+        _draw_more_questions(st.session_state["run"], 30)
+
+    for model, cap in ((True, Cap(2.5)), (False, None)):
+        at = AppTest.from_function(page)
+        at.session_state["run"] = SimpleNamespace(id=1, spec={"model": model})
+        at.run()
+        assert len(at.text_input) == model
+        at.button(key="ask_more").click().run()
+        assert given.pop() == (30, {"cap": cap}) and not at.exception
+
+
 @pytest.mark.parametrize("pays", [True, False])
 def test_a_router_is_offered_where_it_pays(run, monkeypatch, pays):
     saved = []

@@ -50,7 +50,9 @@ def test_a_set_is_audited_and_a_wrong_key_corrected(home):
     assert not at.exception
     key = "contradicted-0-Beta"
     assert at.text_area(key=f"audit-answers-{key}").value == "Bob"
+    labels = [box.label for box in at.expander]
     at.button(key=f"audit-correct-{key}").click().run()
+    assert {box.label for box in at.expander} - {"Decided"} <= set(labels)  # no box closes
     (decision,) = Decisions.open(decisions_file("my-set")).by_question.values()
     assert (decision.question, decision.action, decision.answers) == ("Beta", "correct", ("Bob",))
     assert not [one for one in at.text_area if key in str(one.key)]

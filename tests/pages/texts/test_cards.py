@@ -68,6 +68,8 @@ def test_the_questions_card_counts_ones_own_and_leads_to_evaluate_with_them(smal
     at = opened()
     assert "3 questions of your own, 2 with their evidence" in texts(at)
     assert "2 documents, 4 questions" in texts(at)
+    small.with_questions({"mine": ("Mine", QUESTIONS[2:])})
+    assert "1 question of your own\n" in texts(at.run()) + "\n"
     button(at, "Which method is best on them?").click().run()
     assert gone == ["pages/evaluate.py"] and at.session_state["evaluate_sets"] == ["mine"]
     assert at.session_state["source"].name == "small"
