@@ -67,10 +67,11 @@ export function columnPlaces(graph, { left, top, bottom }, width, height) {
   const room = width - left;
   const part = Math.min(1, (room - sum(least)) / (sum(whole) - sum(least) || 1)); // below 0 they are nearer than asked for
   const spare = Math.max(0, room - sum(whole)) / Math.max(1, columns.length - 1.5);
+  const squeeze = (room - least.at(-1)) / (sum(least.slice(0, -1)) || 1); // the names at the ends stay whole
   let x = left;
   return new Map(columns.map((column, index) => {
     const place = [column[0].x, x];
-    x += part < 0 ? (least[index] * room) / sum(least) : least[index] + part * (whole[index] - least[index]) + spare * (index ? 1 : 0.5);
+    x += part < 0 ? least[index] * squeeze : least[index] + part * (whole[index] - least[index]) + spare * (index ? 1 : 0.5);
     return place;
   }));
 }

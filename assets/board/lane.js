@@ -98,7 +98,7 @@ export class Lane {
     setHidden(this.number, !number);
     this.tools.show(this.board.editable, title, list(this.board.payload.lanes).length);
     setText(this.subtitle, subtitle);
-    this.subtitle.title = [subtitle, terms].filter(Boolean).join("\n"); // long lines are cut after two rows
+    this.subtitle.title = [subtitle, terms].filter(Boolean).join("\n"); // long lines are cut after three rows
     setHidden(this.subtitle, !subtitle);
     const home = this.board.payload.present ? this.graph.element : this.head; // in a room it comes and goes over the picture
     if (this.state.parentElement !== home) home.append(this.state);

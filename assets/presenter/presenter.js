@@ -35,7 +35,7 @@ class Presenter {
     if (data.of > 1) {
       ways.append(button("key", "←", tr("Previous case"), () => this.go(-1)), el("span", "place", tr("case {number} of {of}", { number: data.number, of: data.of })), button("key", "→", tr("Next case"), () => this.go(1)));
     }
-    ways.append(button("key", "Esc", tr("Leave the presentation"), () => this.leave()));
+    ways.append(button("key", matchMedia("(pointer: coarse)").matches ? "×" : "Esc", tr("Leave the presentation"), () => this.leave()));
     facts.append(ways);
     this.close();
     this.element.replaceChildren(el("h1", "", data.question, ...(data.original ? [" ", el("small", "", data.original)] : [])), facts);

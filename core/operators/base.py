@@ -15,6 +15,7 @@ import numpy as np
 
 from core.environment import Environment
 from core.errors import HopscopeError
+from core.graph.names.roles import singular
 from core.lines import OperatorLine
 from core.models.base import ChatReply, Choice, Models
 from core.models.chooser_names import plain_name
@@ -36,6 +37,10 @@ RETRIEVAL_STAGES = (
     "refine",
     "read",
     "generate",
+)
+ONE_OF_MANY = re.compile(  # a count of one before a plural, outside of the names that people give
+    r"(“[^”]*”)|(?<![\w,.])(1 (?:best |best-matching |likeliest |random )?)"
+    r"(hops|steps|times|nodes|paths|triples|relations|passages|walks|plans|entities)\b"
 )
 NODE_WORD_PATTERN = re.compile(r"\b(entities|nodes)\b")
 MIN_PREPARATION_SECONDS = 0.001  # shorter preparations are not recorded
@@ -491,10 +496,8 @@ class Line(OperatorLine[Operator]):
         return self._with_nodes(f"{sentence[0].upper()}{sentence[1:]}.")
 
     def _with_nodes(self, text: str) -> str:
-        """Return the text with the graph's own word for nodes.
-
-        The text is unchanged if the nodes are entities.
-        """
+        """Return the text with the graph's own word for nodes, and one thing in the singular."""
+        text = ONE_OF_MANY.sub(lambda found: found[1] or found[2] + singular(found[3]), text)
         nodes = next(
             (operator.node_noun for operator in self.operators if operator.stage == "graph"), ""
         )

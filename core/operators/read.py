@@ -53,6 +53,7 @@ class GraphReader(Operator):
 
     stage = "read"
     title = "graph reader"
+    plain = ""
     reads, writes = ("paths",), ("reader",)
 
     keep: int = param(

@@ -240,10 +240,14 @@ def _compare_unknown(lanes: Sequence[LaneSummary]) -> str:
         if not first.answer_names:
             return f"{who} {'gives' if len(lanes) == 1 else 'give'} no answer."
         say = "says" if len(lanes) == 1 else "say"
-        return f"{who} {say} {list_names(first.answer_names)}. {ADD_ANSWER_HINT}"
+        return f"{who} {say} {_said(first)}. {ADD_ANSWER_HINT}"
     clauses = []
     for group in lanes_by_answer.values():
         verb = "say" if len(group) > 1 else "says"
-        answers = list_names(group[0].answer_names) if group[0].answer_names else "nothing"
-        clauses.append(f"{join_words([lane.name for lane in group])} {verb} {answers}")
+        clauses.append(f"{join_words([lane.name for lane in group])} {verb} {_said(group[0])}")
     return f"They disagree: {'; '.join(clauses)}. {ADD_ANSWER_HINT}"
+
+
+def _said(lane: LaneSummary) -> str:
+    """Return the lane's answer without the full stop that its sentence may have."""
+    return list_names(lane.answer_names).rstrip(".") if lane.answer_names else "nothing"

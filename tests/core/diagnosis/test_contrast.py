@@ -132,7 +132,12 @@ AND_SO = "Enter the correct answer to see where it is lost."
         ),
         ([says("A", "Ann"), says("B")], (), f"They disagree: A says Ann; B says nothing. {AND_SO}"),
         ([says("A"), says("B")], (), "Both give no answer."),
-        ([says("A", "Ann")], (), f"A says Ann. {AND_SO}"),
+        ([says("A", "Ann.")], (), f"A says Ann. {AND_SO}"),
+        (
+            [says("A", "Ann."), says("B", "It is Bob.")],
+            (),
+            f"They disagree: A says Ann; B says It is Bob. {AND_SO}",
+        ),
     ],
 )
 def test_all_lanes_are_said_together(lanes, answers, text):

@@ -33,6 +33,10 @@ TERMS = re.compile(
             "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(model='prefilter(encoder, choose, 32)', keep=9)",
             "Takes the nodes within 2 hops of the entities, finds the shortest paths, then keeps the best 9 by the language model.",
         ),
+        (
+            "EgoNetwork(hops=1) >> BeamSearch(width=1, hops=1) >> GraphReader()",
+            "Takes the nodes within 1 hop of the entities, then follows the 1 best-matching path by meaning, up to 1 hop.",
+        ),
         ("Answer(prompt='question-only')", "Answers from the question alone."),
         (
             "BuiltGraph(build='tree') >> EmbedQuery() >> VectorNodes(keep=4) >> AnswerFromPassages(form='context')",
