@@ -112,8 +112,15 @@ class Claim:
     def run(self) -> Run:
         """The run that is claimed."""
         facts = self.facts
-        times = {"created": facts.created, "done": len(self.rows), "failed": 0}
-        return Run(0, facts.key, dict(facts.run), status=facts.status, **times)
+        return Run(
+            0,
+            facts.key,
+            dict(facts.run),
+            created=facts.created,
+            status=facts.status,
+            done=len(self.rows),
+            failed=0,
+        )
 
 
 def read_claim(folder: Path) -> Claim:

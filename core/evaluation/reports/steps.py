@@ -77,8 +77,8 @@ def step_effects(summary: RunSummary) -> list[StepEffect]:
         sides = np.array([_average(_one_run(values, run), pairs) for run in range(runs)])
         without, with_step = sides.transpose(1, 0, 2)
         spreads = [run_spread(side) for side in (with_step, without)]
-        means = [mean_of_runs(side) for side in (with_step, without)]
-        test = paired_test(measure, "with", "without", *means, spreads=spreads)
+        means_with, means_without = mean_of_runs(with_step), mean_of_runs(without)
+        test = paired_test(measure, "with", "without", means_with, means_without, spreads=spreads)
         if test is not None:
             cost = _mean_gap(*_average(costs, pairs))
             effects.append(StepEffect(step_words(step), tuple(pairs), test, cost))
