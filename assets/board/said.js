@@ -62,7 +62,7 @@ export class Said {
     const tone = said?.tone ?? "good";
     if (!changed(this.memo, "said", [said, beside, influence?.texts, measure, reading, offer, data.repair, number, tone, full(this.board), Boolean(this.board.options.onRepair)])) return;
     const text = said?.head || said?.text ? [el("p", "", el("b", `said-${tone}`, said.head ?? ""), said.head ? " " : "", said.text ?? "")] : [];
-    const before = beside ? [el("p", `beside beside-${beside.tone}`, el("b", "", tr("Against before:")), " ", beside.text, beside.said ? tr(" Before: {said}.", { said: beside.said }) : "", beside.count ? tr(" Correct answers {count}.", { count: beside.count }) : "")] : [];
+    const before = beside ? [el("p", `beside beside-${beside.tone}`, el("b", "", tr("Against before:")), " ", beside.text, beside.said ? tr(" Before: {said}.", { said: beside.said.replace(/\.$/, "") }) : "", beside.count ? tr(" Correct answers {count}.", { count: beside.count }) : "")] : [];
     const act = onLane ? (what) => onLane({ lane: number, do: what }) : null;
     this.element.replaceChildren(...before, ...text, ...repairButton(this.board, data.repair, number, "repair", tr("in its place")), ...influenceParts(influence, measure, act), ...readingParts(reading, offer, act));
   }

@@ -39,7 +39,7 @@ RETRIEVAL_STAGES = (
     "generate",
 )
 ONE_OF_MANY = re.compile(  # a count of one before a plural, outside of the names that people give
-    r"(“[^”]*”)|(?<![\w,.])(1 (?:best |best-matching |likeliest |random )?)"
+    r"(“[^“”]*”)|(?<![\w,.])(1 (?:best |best-matching |likeliest |random )?)"
     r"(hops|steps|times|nodes|paths|triples|relations|passages|walks|plans|entities)\b"
 )
 NODE_WORD_PATTERN = re.compile(r"\b(entities|nodes)\b")
