@@ -9,7 +9,8 @@ from typing import Any
 
 TOML_KEY = re.compile(r"(?m)^[ \t]*([\w.\"'-]{1,200})[ \t]*=")
 # Python converts no text of more than 4,300 digits to a number, and raises a plain ValueError.
-HUGE_NUMBER = re.compile(r"\d[\d_]{999,}")
+NUMBER = re.compile(r"\d[\d_]*")
+MIN_HUGE_DIGITS = 1_000
 
 
 def read_toml(file: Path) -> dict[str, Any]:
@@ -35,7 +36,8 @@ def read_toml(file: Path) -> dict[str, Any]:
 
 def _huge_number_message(text: str) -> str:
     """Return a message on the first huge number; empty without one."""
-    number = HUGE_NUMBER.search(text)
+    numbers = NUMBER.finditer(text)
+    number = next((one for one in numbers if len(one[0]) >= MIN_HUGE_DIGITS), None)
     if number is None:
         return ""
     keys = [key[1] for key in TOML_KEY.finditer(text, 0, number.start())]
