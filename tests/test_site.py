@@ -120,7 +120,8 @@ def test_the_site_has_the_docstring_and_the_parameters_of_each_operator():
     for name, cls in OPERATORS.items():
         assert inspect.getdoc(cls) == found[name], name
         assert [(one.name, one.default, one.help) for one in parameters(cls)] == given[name], name
-    assert all(f"\n## {name}\n" in build.operators_page() for name in OPERATORS)
+    page = build.operators_page()
+    assert all(f"\n## {name}\n" in page for name in OPERATORS)
 
 
 def test_nothing_is_loaded_from_elsewhere(settings):
