@@ -141,7 +141,7 @@ def test_next_free_port_is_taken_where_none_was_named(monkeypatch, capsys):
     begun = []
 
     class RecordedServer:
-        def __init__(self, command):
+        def __init__(self, command, env):
             begun.append(command)
 
         def wait(self):
