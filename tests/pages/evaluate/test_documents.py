@@ -71,7 +71,7 @@ def test_a_corpus_without_questions_says_how_it_gets_some(home):
 
 def test_where_the_passages_are_lost_is_drawn(run):
     at = part_of(run, "Figures", "pictures")
-    assert not at.exception and f"the documents “{NAME}”" in said(at).replace("\\", "")
+    assert not at.exception and "the documents “Three documents”" in said(at).replace("\\", "")
     figures = at.dataframe[0].value
     # LINE keeps one chunk, of two gold passages, so both go by the first
     assert list(figures["passage_recall@1"])[0].startswith(".50")
