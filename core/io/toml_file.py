@@ -9,7 +9,7 @@ from typing import Any
 
 TOML_KEY = re.compile(r"(?m)^[ \t]*([\w.\"'-]{1,200})[ \t]*=")
 # Python converts no text of more than 4,300 digits to a number, and raises a plain ValueError.
-NUMBER = re.compile(r"\d[\d_]*")
+TOML_NUMBER = re.compile(r"\d[\d_]*")
 MIN_HUGE_DIGITS = 1_000
 
 
@@ -36,7 +36,7 @@ def read_toml(file: Path) -> dict[str, Any]:
 
 def _huge_number_message(text: str) -> str:
     """Return a message on the first huge number; empty without one."""
-    numbers = NUMBER.finditer(text)
+    numbers = TOML_NUMBER.finditer(text)
     number = next((one for one in numbers if len(one[0]) >= MIN_HUGE_DIGITS), None)
     if number is None:
         return ""
