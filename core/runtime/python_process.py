@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from core.io.home import ROOT
+
 
 def python_command(*arguments: str) -> list[str]:
     """Return the command of a Python process.
@@ -15,5 +17,10 @@ def python_command(*arguments: str) -> list[str]:
 
 
 def python_environment() -> dict[str, str]:
-    """Return the environment of the process, which imports from the places of this one."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    """Return the environment of the process, which imports from the places of this one.
+
+    The folder of this package is among them: where it is not installed, it may be on the path of
+    this process as the current folder alone.
+    """
+    places = [*filter(None, sys.path), str(ROOT)]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(places)}

@@ -14,6 +14,7 @@ import pytest
 from core.errors import BadInput, HopscopeError, RunCancelled
 from core.io.home import ROOT
 from core.runtime import subprocess_worker
+from core.runtime.python_process import python_environment
 from core.runtime.subprocess_worker import (
     LIMIT_MEMORY,
     LIMIT_TIME,
@@ -224,3 +225,8 @@ def test_limits_of_the_first_caller_hold(limit, most, work, told):
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.strip() == told, done.stderr
+
+
+def test_a_process_imports_a_checkout_that_is_on_the_path_as_the_current_folder_alone(monkeypatch):
+    monkeypatch.setattr(sys, "path", ["", *(one for one in sys.path if one not in ("", str(ROOT)))])
+    assert str(ROOT) in python_environment()["PYTHONPATH"].split(os.pathsep)
