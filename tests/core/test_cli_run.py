@@ -20,7 +20,7 @@ from core.commands import run
 
 started = subprocess.Popen
 
-def sleeper(command):  # in the place of the server
+def sleeper(command, env):  # in the place of the server
     process = started([sys.executable, "-c", "import time; time.sleep(60)"])
     print(process.pid, flush=True)
     return process
