@@ -72,6 +72,10 @@ class Watch:
 
         return Watch(self.check, report)
 
+    def titled(self, title: str) -> Watch:
+        """Return a watch that puts a title and a colon before the texts that it reports."""
+        return Watch(self.check, lambda text, fraction: self.report(f"{title}: {text}", fraction))
+
     @property
     def without_reports(self) -> Watch:
         """A watch that is cancelled together with this one and reports to nobody."""

@@ -17,7 +17,7 @@ from core.evaluation.advice.answer import AdviceAnswer, answer
 from core.evaluation.advice.plan import ADVICE_DEFAULTS
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.evaluation_jobs import evaluate as start
-from core.evaluation.runs.plan import OpenedSet, make_plan, misfits, source_of
+from core.evaluation.runs.plan import OpenedSet, Plan, make_plan, misfits, source_of
 from core.evaluation.runs.repeats import aa_offer, with_repeats
 from core.evaluation.runs.store import Store, evaluations_file
 from core.methods.catalogue import RUN_PREFIX, catalogue
@@ -47,6 +47,7 @@ def evaluate(
     graph: str = "",
     corpus: str = "",
     repeats: int = 1,
+    rebuild: bool = False,
     progress: bool = True,
 ) -> Evaluation:
     """Evaluate methods on questions.
@@ -85,6 +86,8 @@ def evaluate(
     repeats : int
         Runs of each method with chance, with other seeds (docs/noise-and-claims.md). Methods
         without chance run once.
+    rebuild : bool
+        Whether to build the graphs of documents again for each repeat, with other seeds.
     progress : bool
         Whether to draw a progress bar.
 
@@ -118,10 +121,8 @@ def evaluate(
     first = [] if run is None else to_methods(f"{RUN_PREFIX}{run.name}", source)
     selected = [*first, *to_methods(methods, source)]
     plan = make_plan(selected, sets, size, engine().graph, **settings)
-    plan = with_repeats(plan, repeats, engine().models)
-    notes = [*(run.notes if run is not None else ()), *plan.notes]
-    offer = aa_offer(plan.methods, engine().models, llm, plan.repeats)
-    warn_user([*notes, *misfits(plan.drawn, engine().graph), *offer])
+    plan = with_repeats(plan, repeats, engine().models, rebuild)
+    _warn_of(plan, run)
     store = Store(evaluations_file())
     job = start(engine(), store, plan, cap=parse_cap(str(cap)))
     try:
@@ -132,6 +133,12 @@ def evaluate(
         warn_user([str(error)])
     summary = RunSummary(store.run(job.number), store.rows(job.number))
     return Evaluation(summary, store, names, job.evaluation.cap)
+
+
+def _warn_of(plan: Plan, run: FileRun | None) -> None:
+    notes = [*(run.notes if run is not None else ()), *plan.notes]
+    offer = aa_offer(plan.methods, engine().models, plan.model, plan.repeats)
+    warn_user([*notes, *misfits(plan.drawn, engine().graph), *offer])
 
 
 def _save_finished_run(against: str | Path, source: AnswerSource) -> FileRun | None:

@@ -25,7 +25,7 @@ from core.lines import OperatorLine
 from core.models.base import Chat, Models
 from core.models.chat.lanes import LlamaLanes, make_concurrent_chat
 from core.models.chat.saved_replies import CachedChat, SavedReplies
-from core.parameters import OperatorBase, parameters
+from core.parameters import OperatorBase, param, parameters
 from core.runtime.cluster import Workers
 from core.types import Usage
 from core.watch import NO_WATCH, Watch
@@ -244,6 +244,33 @@ class BuildOperator(OperatorBase):
 
     def __rshift__(self, other: BuildOperator | BuildLine) -> BuildLine:
         return BuildLine((self,)) >> other
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class SampledOperator(BuildOperator):
+    """A building operator whose result depends on a seed.
+
+    The same seed gives the same result again, unless a language model's server varies.
+    """
+
+    # True if the operator draws by itself. Others depend on the seed by their language model alone.
+    draws: ClassVar[bool] = False
+
+    seed: int = param(
+        0, "Seed", "Another seed draws again, and asks the language model again.", low=0
+    )
+    temperature: float = param(
+        0.0,
+        "Temperature",
+        "Sampling temperature of the language model; 0 takes the likeliest words.",
+        low=0.0,
+        high=2.0,
+    )
+
+    @property
+    def sampling(self) -> dict[str, Any]:
+        """Seed and temperature, as arguments of `Chat.reply`."""
+        return {"seed": self.seed, "temperature": self.temperature}
 
 
 @dataclass(frozen=True, repr=False)

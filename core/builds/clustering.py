@@ -39,7 +39,11 @@ Clusters = list[np.ndarray]  # positions of the vectors, ascending in each clust
 
 
 def cluster_by_mixtures(
-    vectors: np.ndarray, reducer: str, watch: Watch = NO_WATCH, search_count: bool = False
+    vectors: np.ndarray,
+    reducer: str,
+    watch: Watch = NO_WATCH,
+    search_count: bool = False,
+    seed: int = 0,
 ) -> Clusters:
     """Cluster vectors as RAPTOR does, by two levels of Gaussian mixtures.
 
@@ -62,6 +66,7 @@ def cluster_by_mixtures(
     reducer : "pca" or "umap".
     watch : may raise RunCancelled.
     search_count : search the number of components by `least_bic` instead of trying every number.
+    seed : 0 for the seeds of `CLUSTERING`, to which it is added.
 
     Returns
     -------
@@ -69,17 +74,19 @@ def cluster_by_mixtures(
     """
     clusters: dict[tuple[int, ...], None] = {}
     # The numbers of UMAP's neighbours, here and below, are those of RAPTOR's code.
-    points = _reduce_dimensions(vectors, reducer, math.isqrt(max(1, len(vectors) - 1)))
-    for outer in _fit_mixture(points, watch, search_count):
+    points = _reduce_dimensions(vectors, reducer, math.isqrt(max(1, len(vectors) - 1)), seed)
+    for outer in _fit_mixture(points, watch, search_count, seed):
         inner = [np.arange(len(outer))]
         if len(outer) > CLUSTERING.reduced_dimensions + 1:
-            points = _reduce_dimensions(vectors[outer], reducer, neighbours=10)
-            inner = _fit_mixture(points, watch, search_count)
+            points = _reduce_dimensions(vectors[outer], reducer, 10, seed)
+            inner = _fit_mixture(points, watch, search_count, seed)
         clusters |= {tuple(outer[part].tolist()): None for part in inner if len(part)}
     return [np.array(cluster, np.int64) for cluster in sorted(clusters)]
 
 
-def cluster_balanced(vectors: np.ndarray, size: int, watch: Watch = NO_WATCH) -> Clusters:
+def cluster_balanced(
+    vectors: np.ndarray, size: int, watch: Watch = NO_WATCH, seed: int = 0
+) -> Clusters:
     """Cluster vectors by balanced k-means.
 
     None of the clusters has more than the mean number of vectors, rounded up. Each vector is in one
@@ -91,6 +98,7 @@ def cluster_balanced(vectors: np.ndarray, size: int, watch: Watch = NO_WATCH) ->
     vectors : float [n, d].
     size : mean number of vectors in a cluster; there are n // size clusters.
     watch : may raise RunCancelled.
+    seed : seed of the first means.
 
     Returns
     -------
@@ -109,13 +117,14 @@ def cluster_balanced(vectors: np.ndarray, size: int, watch: Watch = NO_WATCH) ->
     """
     clusters: Clusters = []
     if len(vectors) > CLUSTERING.max_kmeans_vectors:
-        for half in _split_in_halves(vectors):
-            clusters += [half[part] for part in cluster_balanced(vectors[half], size, watch)]
+        for half in _split_in_halves(vectors, seed):
+            parts = cluster_balanced(vectors[half], size, watch, seed)
+            clusters += [half[part] for part in parts]
         return sorted(clusters, key=lambda cluster: int(cluster[0]))
     count = max(1, len(vectors) // size)
     if count == 1:
         return [np.arange(len(vectors))]
-    centres = _kmeans_centres(vectors, count)
+    centres = _kmeans_centres(vectors, count, seed)
     labels = np.zeros(len(vectors), np.int64)
     for _ in range(CLUSTERING.kmeans_rounds):
         watch.check()
@@ -131,22 +140,22 @@ def cluster_balanced(vectors: np.ndarray, size: int, watch: Watch = NO_WATCH) ->
     return sorted(clusters, key=lambda cluster: int(cluster[0]))
 
 
-def _kmeans_centres(vectors: np.ndarray, count: int) -> np.ndarray:
+def _kmeans_centres(vectors: np.ndarray, count: int, seed: int) -> np.ndarray:
     """Return the means of k-means, float [count, d]."""
     from sklearn.cluster import KMeans
 
-    kmeans = KMeans(count, n_init=1, max_iter=CLUSTERING.kmeans_rounds, random_state=0)
+    kmeans = KMeans(count, n_init=1, max_iter=CLUSTERING.kmeans_rounds, random_state=seed)
     return kmeans.fit(vectors).cluster_centers_
 
 
-def _split_in_halves(vectors: np.ndarray) -> Clusters:
+def _split_in_halves(vectors: np.ndarray, seed: int) -> Clusters:
     """Split vectors into two halves by their position along the line between two means.
 
     Like all comparisons of this module, that of positions is rounded, because the last digits
     differ between processors.
     """
     sample = vectors[:: -(-len(vectors) // CLUSTERING.max_fitted_vectors)]
-    first_mean, second_mean = _kmeans_centres(sample, 2)
+    first_mean, second_mean = _kmeans_centres(sample, 2, seed)
     order = np.argsort(np.round(vectors @ (second_mean - first_mean), 6), kind="stable")
     return [np.sort(half) for half in np.array_split(order, 2)]
 
@@ -201,7 +210,7 @@ def least_bic(bic: Callable[[int], float], limit: int) -> int:
         scores |= {count: bic(count) for count in untried}
 
 
-def _fit_mixture(points: np.ndarray, watch: Watch, search_count: bool) -> Clusters:
+def _fit_mixture(points: np.ndarray, watch: Watch, search_count: bool, seed: int) -> Clusters:
     """Return the non-empty clusters of the Gaussian mixture with the least BIC, as positions."""
     from sklearn.mixture import GaussianMixture
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -216,7 +225,7 @@ def _fit_mixture(points: np.ndarray, watch: Watch, search_count: bool) -> Cluste
 
     def bic(components: int) -> float:
         watch.check()
-        mixture = new_mixture(components, random_state=CLUSTERING.raptor_seed)
+        mixture = new_mixture(components, random_state=CLUSTERING.raptor_seed + seed)
         return mixture.fit(sample).bic(sample)
 
     if search_count:
@@ -224,7 +233,7 @@ def _fit_mixture(points: np.ndarray, watch: Watch, search_count: bool) -> Cluste
             count = least_bic(bic, limit)
     else:
         count = 1 + int(np.argmin([bic(components) for components in range(1, limit + 1)]))
-    best = new_mixture(count, random_state=CLUSTERING.final_mixture_seed).fit(sample)
+    best = new_mixture(count, random_state=CLUSTERING.final_mixture_seed + seed).fit(sample)
     probabilities = best.predict_proba(points)
     # each vector is at least in its likeliest cluster
     probabilities[np.arange(n), probabilities.argmax(axis=1)] = 1.0
@@ -232,10 +241,10 @@ def _fit_mixture(points: np.ndarray, watch: Watch, search_count: bool) -> Cluste
     return [np.flatnonzero(column) for column in is_member.T if column.any()]
 
 
-def _reduce_dimensions(vectors: np.ndarray, reducer: str, neighbours: int) -> np.ndarray:
+def _reduce_dimensions(vectors: np.ndarray, reducer: str, neighbours: int, seed: int) -> np.ndarray:
     """Return vectors in fewer dimensions, float [n, dimensions].
 
-    `neighbours` is a parameter of UMAP alone. Raises ModelUnavailable if UMAP is not installed.
+    `neighbours` and `seed` are of UMAP alone. Raises ModelUnavailable if UMAP is not installed.
     """
     # RAPTOR's code also has two dimensions fewer than vectors.
     dimensions = min(CLUSTERING.reduced_dimensions, len(vectors) - 2, vectors.shape[1])
@@ -252,7 +261,7 @@ def _reduce_dimensions(vectors: np.ndarray, reducer: str, neighbours: int) -> np
             n_neighbors=max(2, min(neighbours, len(vectors) - 1)),
             n_components=dimensions,
             metric="cosine",
-            random_state=CLUSTERING.raptor_seed,
+            random_state=CLUSTERING.raptor_seed + seed,
         )
         return umap.UMAP(**options).fit_transform(vectors)
     if len(vectors) > CLUSTERING.max_pca_vectors:

@@ -127,6 +127,11 @@ def add_command(subparsers) -> None:
     )
     add_count(evaluate, "--seed", 0, "of the sample and of everything else drawn at random", low=0)
     add_count(evaluate, "--repeats", 1, "runs of each method with chance, with other seeds")
+    add_switch(
+        evaluate,
+        "--rebuild",
+        "also build graphs of documents again for each repeat, with other seeds",
+    )
     evaluate.add_argument(
         "--graph",
         metavar="NAME",
@@ -408,7 +413,7 @@ def _plan(options, engine):
     with TerminalBar("Opening the graph") as watch:
         open_graph = partial(engine.graph, watch=watch)
         plan = make_plan(methods, sets, sample, open_graph, **settings)
-    return with_repeats(plan, options.repeats, engine.models)
+    return with_repeats(plan, options.repeats, engine.models, options.rebuild)
 
 
 def _chosen_methods(options, specs: Sequence[str], sets: str, models) -> tuple[Method, ...]:

@@ -30,7 +30,6 @@ from core.evaluation.papers.building_costs import (
 from core.evaluation.reports.build_plots import cost_page
 from core.evaluation.reports.export import align_columns
 from core.io.home import home_folder, models_folder
-from core.watch import NO_WATCH, Watch
 
 
 def run(options, target: BuildingCosts) -> int:
@@ -81,17 +80,12 @@ def _measure_costs(
             if not status.is_current or "steps" not in status.report:
                 is_shipped = find_shipped_build(corpus, build_spec)
                 build_models = ModelsWithoutChat(models) if is_shipped else models
-                run_build(corpus, build_spec, build_models, _prefix_watch(name, watch))
+                run_build(corpus, build_spec, build_models, watch.titled(name))
                 status = build_status(corpus, build_spec)
             costs.append(
                 graph_cost(name, build_spec.id, status.report, build_spec.line.uses_chat_model)
             )
     return f"{corpus.n_documents:,} documents of {corpus.title}.", costs
-
-
-def _prefix_watch(name: str, watch: Watch = NO_WATCH) -> Watch:
-    """Return a watch that reports to another one, with a name before each text."""
-    return Watch(watch.check, lambda text, fraction: watch.report(f"{name}: {text}", fraction))
 
 
 @contextmanager

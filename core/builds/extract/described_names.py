@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.builds.base import BuildContext
+from core.builds.base import BuildContext, SampledOperator
 from core.builds.extract.extractor import Extractor
 from core.builds.extract.mentions import PHRASE_TYPE
 from core.builds.extract.model_replies import object_schema, text_schema
@@ -53,7 +53,7 @@ LONG_CHUNK_NOTE = "longer than the language model reads; its names stand without
 
 
 @dataclass(frozen=True, repr=False)
-class DescribedNames(Extractor):
+class DescribedNames(SampledOperator, Extractor):
     """Names that a parser finds in each chunk, described and linked by a language model.
 
     The schema of the reply holds every name once, and links may join only these names. A small
@@ -135,7 +135,10 @@ class DescribedNames(Extractor):
             _, names, prompt = self._request(text, name_facts)
             prompt = in_language(prompt, ctx)
             if names and chat.find_saved(
-                [prompt], self._schema(names), DESCRIPTION_LIMITS.max_reply_tokens
+                [prompt],
+                self._schema(names),
+                DESCRIPTION_LIMITS.max_reply_tokens,
+                **self.sampling,
             ) == [None]:
                 calls += 1
                 tokens_read += estimate_tokens(prompt)
@@ -169,6 +172,7 @@ class DescribedNames(Extractor):
                 ctx,
                 schema=self._schema(names),
                 max_tokens=DESCRIPTION_LIMITS.max_reply_tokens,
+                **self.sampling,
             )
         except BadInput:  # the prompt is longer than the model reads
             return Facts(entities, unreadable=1, notes=(LONG_CHUNK_NOTE,))

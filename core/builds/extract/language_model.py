@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from core.builds.base import BuildContext
+from core.builds.base import BuildContext, SampledOperator
 from core.builds.extract.extractor import Extractor
 from core.builds.extract.model_replies import EXTRACTION_SCHEMAS, ReplyLists, parse_lists
 from core.builds.facts import ChunkEntity, ChunkRelation, Facts
@@ -44,7 +44,7 @@ EXAMPLE_PROMPTS = {"kg": "triples", "tkg": "tkg", "rkg": "rkg"}
 
 
 @dataclass(frozen=True, repr=False)
-class LanguageModelExtraction(Extractor):
+class LanguageModelExtraction(SampledOperator, Extractor):
     """Entities and relations that a language model finds in each chunk.
 
     With `kg` the model is asked in two steps, for names and then for triples of these names. With
@@ -122,7 +122,7 @@ class LanguageModelExtraction(Extractor):
         for text in texts:
             prompt = in_language(make_messages(EXTRACTION_PROMPTS, first, text=text), ctx)
             if ctx.chat(self.model).find_saved(
-                [prompt], EXTRACTION_SCHEMAS[first], MAX_EXTRACTION_REPLY_TOKENS
+                [prompt], EXTRACTION_SCHEMAS[first], MAX_EXTRACTION_REPLY_TOKENS, **self.sampling
             ) == [None]:
                 calls += calls_per_text
                 tokens_read += calls_per_text * estimate_tokens(prompt)
@@ -199,6 +199,7 @@ class LanguageModelExtraction(Extractor):
                 ctx,
                 schema=EXTRACTION_SCHEMAS[prompt],
                 max_tokens=MAX_EXTRACTION_REPLY_TOKENS,
+                **self.sampling,
             )
             parsed = parse_lists(reply.text, EXTRACTION_SCHEMAS[prompt])
             facts.count_reply(reply, parsed)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.builds.base import BuildContext, BuildOperator, BuildState
+from core.builds.base import BuildContext, BuildState, SampledOperator
 from core.graph.algorithms.hierarchy import hierarchical_communities, nest_communities
 from core.graph.algorithms.igraph_library import community_notes
 from core.graph.building.text_graph import with_tables
@@ -19,7 +19,7 @@ MAX_TITLE_MEMBERS = 3  # members in the title of a community
 
 
 @dataclass(frozen=True, repr=False)
-class Communities(BuildOperator):
+class Communities(SampledOperator):
     """Communities by hierarchical Leiden on edge weights.
 
     Communities with more than `max_size` entities are split again, on the next level. Microsoft's
@@ -31,6 +31,7 @@ class Communities(BuildOperator):
     stage = "group"
     title = "communities by Leiden"
     reads, writes = ("graph",), ("graph", "communities")
+    draws = True
 
     max_size: int = param(
         10,
@@ -81,6 +82,7 @@ class Communities(BuildOperator):
             self.max_size,
             self.component == "largest",
             ctx.watch,
+            self.seed,
         )
         return [community.members for community in communities]
 

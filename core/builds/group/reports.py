@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from core.builds.base import BuildContext, BuildOperator, BuildState
+from core.builds.base import BuildContext, BuildState, SampledOperator
 from core.builds.extract.model_replies import object_schema, text_schema
 from core.builds.group.communities import best_connected
 from core.builds.group.summaries import leading_texts
@@ -66,7 +66,7 @@ class RatedReport:
 
 
 @dataclass(frozen=True, repr=False)
-class Reports(BuildOperator):
+class Reports(SampledOperator):
     """A report on each community, by a language model or extracted from the texts.
 
     The form is that of Microsoft's GraphRAG: title, summary, findings, rating. The finest
@@ -181,7 +181,8 @@ class Reports(BuildOperator):
             "communities", "report", reports=reports, entities=entities, relations=relations
         )
         schema = report_schema(self.written)
-        reply = reply_to(prompt, ctx.chat(self.model), ctx, schema=schema, max_tokens=self.written)
+        options = {"schema": schema, "max_tokens": self.written, **self.sampling}
+        reply = reply_to(prompt, ctx.chat(self.model), ctx, **options)
         report = read_report(reply.text)
         if report is None:
             ctx.report.count(**{"unread reports": 1})

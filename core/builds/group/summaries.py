@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,9 @@ BYTES_PER_TOKEN = 3.5
 ENCODED_GROUPS = 256  # whose sentences are encoded together
 
 
-def summarise_by_model(texts: Sequence[str], limit: int, model: str, ctx: BuildContext) -> str:
+def summarise_by_model(
+    texts: Sequence[str], limit: int, model: str, ctx: BuildContext, **sampling: Any
+) -> str:
     """Summarise texts by a language model.
 
     Long texts are cut so that each has the same share of the prompt.
@@ -37,6 +40,7 @@ def summarise_by_model(texts: Sequence[str], limit: int, model: str, ctx: BuildC
     limit : about how many tokens the summary should have; it is cut at twice as many.
     model : role or name of the language model.
     ctx : the models, the report and the settings of the build.
+    sampling : seed and temperature of the language model.
 
     Returns
     -------
@@ -50,11 +54,16 @@ def summarise_by_model(texts: Sequence[str], limit: int, model: str, ctx: BuildC
     body = "\n\n".join(cut_text(one_line(text), share) for text in texts)
     words = str(round(limit * WORDS_PER_TOKEN))
     prompt = make_messages("summaries", "cluster", texts=body, words=words)
-    return _ask_for_summary(prompt, limit, model, ctx)
+    return _ask_for_summary(prompt, limit, model, ctx, **sampling)
 
 
 def summarise_descriptions(
-    name: str, descriptions: Sequence[str], limit: int, model: str, ctx: BuildContext
+    name: str,
+    descriptions: Sequence[str],
+    limit: int,
+    model: str,
+    ctx: BuildContext,
+    **sampling: Any,
 ) -> str:
     """Summarise several descriptions of an entity or relation by a language model.
 
@@ -65,6 +74,7 @@ def summarise_descriptions(
     limit : about how many tokens the summary has.
     model : role or name of the language model.
     ctx : the models, the report and the settings of the build.
+    sampling : seed and temperature of the language model.
 
     Returns
     -------
@@ -77,15 +87,18 @@ def summarise_descriptions(
     body = cut_text("\n".join(descriptions), MAX_SUMMARY_INPUT_TOKENS)
     words = str(round(limit * WORDS_PER_TOKEN))
     prompt = make_messages("summaries", "description", called=name, descriptions=body, words=words)
-    return _ask_for_summary(prompt, limit, model, ctx)
+    return _ask_for_summary(prompt, limit, model, ctx, **sampling)
 
 
-def _ask_for_summary(prompt: Messages, limit: int, model: str, ctx: BuildContext) -> str:
+def _ask_for_summary(
+    prompt: Messages, limit: int, model: str, ctx: BuildContext, **sampling: Any
+) -> str:
     """Return the text of a reply of at most twice `limit` tokens.
 
     A reply that was cut at this length is counted.
     """
-    reply = reply_to(prompt, ctx.chat(model), ctx, accept_cut=True, max_tokens=2 * limit)
+    options = {"max_tokens": 2 * limit, **sampling}
+    reply = reply_to(prompt, ctx.chat(model), ctx, accept_cut=True, **options)
     if reply.is_cut:
         ctx.report.count(**{"summaries cut": 1})
         ctx.report.note(CUT_SUMMARY_NOTE.format(2 * limit))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from core.builds.base import BuildContext, BuildOperator, BuildState
+from core.builds.base import BuildContext, BuildState, SampledOperator
 from core.builds.clustering import (
     CLUSTERING,
     REDUCERS,
@@ -50,7 +50,7 @@ SUMMARY_TREE = SummaryTreeDefaults()
 
 
 @dataclass(frozen=True, repr=False)
-class Tree(BuildOperator):
+class Tree(SampledOperator):
     """The tree of RAPTOR, with the chunks as leaves.
 
     The texts of each layer are clustered by their vectors. Each cluster is summarised in a node of
@@ -71,6 +71,7 @@ class Tree(BuildOperator):
     stage = "group"
     title = "a tree of summaries"
     reads, writes = ("chunks",), ("graph",)
+    draws = True
     edition = 2
 
     clusters: str = param(
@@ -176,6 +177,8 @@ class Tree(BuildOperator):
         method = f"{kind} {self.reducer} {self.longest} {self.encoder}"
         if search_count:
             method += " sought"
+        if self.seed:
+            method += f" of seed {self.seed}"
 
         def new_clusters() -> Clusters:
             vectors = encode_unit_vectors(texts, self.encoder, ctx)
@@ -189,7 +192,7 @@ class Tree(BuildOperator):
             return central_sentences(groups, self.length, self.encoder, ctx)
 
         def summarise(texts: list[str]) -> str:
-            return summarise_by_model(texts, self.length, self.model, ctx)
+            return summarise_by_model(texts, self.length, self.model, ctx, **self.sampling)
 
         summaries = dict(map_in_parallel(summarise, groups, self.model, ctx))
         empty = [number for number, text in summaries.items() if not text]
@@ -215,9 +218,11 @@ class Tree(BuildOperator):
         before.
         """
         if self.clusters == "k-means":
-            clusters = cluster_balanced(vectors, SUMMARY_TREE.kmeans_cluster_chunks, ctx.watch)
+            size = SUMMARY_TREE.kmeans_cluster_chunks
+            clusters = cluster_balanced(vectors, size, ctx.watch, self.seed)
         else:
-            clusters = cluster_by_mixtures(vectors, self.reducer, ctx.watch, search_count)
+            settings = (self.reducer, ctx.watch, search_count, self.seed)
+            clusters = cluster_by_mixtures(vectors, *settings)
         result: Clusters = []
         for cluster in clusters:
             cluster_sizes = [sizes[index] for index in cluster]

@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 
-from core.builds.base import BuildContext, BuildOperator, BuildState
+from core.builds.base import BuildContext, BuildOperator, BuildState, SampledOperator
 from core.builds.extract.model_replies import object_schema, text_schema
 from core.builds.merge.citations import (
     CAPITALISED_WORD,
@@ -165,7 +166,7 @@ def _rows_of_documents(chunks: Table) -> dict[str, list[int]]:
 
 
 @dataclass(frozen=True, repr=False)
-class CitedDocuments(CorpusGraph):
+class CitedDocuments(SampledOperator, CorpusGraph):
     """A node for each chunk, and an edge to every chunk of each document that the chunk cites.
 
     The weight is the number of citations. This is FastInsight's ACL-OCL (section 4.2.1), for which
@@ -257,7 +258,7 @@ class CitedDocuments(CorpusGraph):
         chat, rows = ctx.chat(self.model), list(texts)
 
         def ask(row: int) -> list[str]:
-            return cited_by_model(chat, texts[row], entries[row], titles, ctx)
+            return cited_by_model(chat, texts[row], entries[row], titles, ctx, **self.sampling)
 
         for number, documents in map_in_parallel(ask, rows, self.model, ctx):
             message = f"Finding references: {number + 1:,} of {len(rows):,} chunks"
@@ -269,7 +270,12 @@ class CitedDocuments(CorpusGraph):
 
 
 def cited_by_model(
-    chat: Chat, text: str, entries: Sequence[Reference], titles: Titles, ctx: BuildContext
+    chat: Chat,
+    text: str,
+    entries: Sequence[Reference],
+    titles: Titles,
+    ctx: BuildContext,
+    **sampling: Any,
 ) -> list[str]:
     """Return the documents that a language model finds cited in a text.
 
@@ -280,6 +286,7 @@ def cited_by_model(
     entries : entries of the document's reference list.
     titles : titles of the corpus.
     ctx : the report and the settings of the build.
+    sampling : seed and temperature of the language model.
 
     Returns
     -------
@@ -295,6 +302,7 @@ def cited_by_model(
         ctx,
         schema=CITATIONS_SCHEMA,
         max_tokens=MAX_CITATION_REPLY_TOKENS,
+        **sampling,
     )
     parsed = json_reply(reply.text, ("citations",))
     if parsed is None or not isinstance(parsed.value["citations"], list):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from core.builds.base import BuildContext, BuildOperator, BuildState
+from core.builds.base import BuildContext, BuildState, SampledOperator
 from core.builds.fact_collections import NumberColumns, TextIds
 from core.builds.facts import ChunkRelation, Facts
 from core.builds.group.summaries import (
@@ -44,7 +44,7 @@ DescriptionShortener = Callable[[Sequence[NamedTexts]], list[str]]  # one descri
 
 
 @dataclass(frozen=True, repr=False)
-class Merge(BuildOperator):
+class Merge(SampledOperator):
     """A graph of all facts, with nodes merged by name.
 
     With `by` “pair” there is one edge for each two related entities, whatever the direction of
@@ -102,7 +102,9 @@ class Merge(BuildOperator):
         assert state.chunks is not None and state.facts is not None
         make = partial(Merged, self.by == "name", self.reading, self.descriptions, self.keywords)
         merged = collect_all(state.facts, make, "Merging", ctx)
-        shortener = description_shortener(self.longest, self.model if self.summarise else "", ctx)
+        shortener = description_shortener(
+            self.longest, self.model if self.summarise else "", ctx, **self.sampling
+        )
         graph = merged.graph(state.corpus.name, state.chunks, self.longest, shortener)
         return state.replace(graph=graph)
 
@@ -425,7 +427,9 @@ def _keywords(rows: IdLists, texts: list[str]) -> Any:
     return concat_texts(join_block(block) for _, block in _blocks(IdLists(rows.indptr, index)))
 
 
-def description_shortener(longest: int, model: str, ctx: BuildContext) -> DescriptionShortener:
+def description_shortener(
+    longest: int, model: str, ctx: BuildContext, **sampling: Any
+) -> DescriptionShortener:
     """Return a function that shortens long descriptions.
 
     The descriptions of a node or edge are summarised by a language model. If no model is named, or
@@ -436,6 +440,7 @@ def description_shortener(longest: int, model: str, ctx: BuildContext) -> Descri
     longest : largest number of tokens of a description.
     model : role or name of the language model; empty for none.
     ctx : the models, the report and the settings of the build.
+    sampling : seed and temperature of the language model.
 
     Returns
     -------
@@ -444,7 +449,9 @@ def description_shortener(longest: int, model: str, ctx: BuildContext) -> Descri
 
     def shorten_one(item: NamedTexts) -> str:
         name, texts = item
-        summary = summarise_descriptions(name, texts, longest, model, ctx) if model else ""
+        summary = ""
+        if model:
+            summary = summarise_descriptions(name, texts, longest, model, ctx, **sampling)
         if summary:
             ctx.report.count(summarised=1)
             return summary

@@ -171,10 +171,7 @@ class GraphAdvisor:
             models = self.models
             if find_shipped_build(self.corpus, spec):
                 models = ModelsWithoutChat(models)
-            watch = Watch(
-                part.check, lambda text, share: part.report(f"{spec.title}: {text}", share)
-            )
-            run_build(self.corpus, spec, models, watch)
+            run_build(self.corpus, spec, models, part.titled(spec.title))
         return spec
 
     def _with_questions(self, advice: Advice, part: Watch) -> Advice:

@@ -28,6 +28,7 @@ from core.evaluation.metrics.catalogue import REPORTED_METRICS, metric
 from core.evaluation.metrics.outcome import Outcome
 from core.evaluation.metrics.truthfulness import without_words
 from core.evaluation.reports.summary import RunSummary
+from core.evaluation.runs.chance import RANDOM_BACKEND
 from core.evaluation.runs.plan import (
     DrawnQuestion,
     Plan,
@@ -37,8 +38,14 @@ from core.evaluation.runs.plan import (
     question_digest,
     shared_graph,
 )
-from core.evaluation.runs.repeats import RANDOM_BACKEND, chance_of, repeat_plan
-from core.evaluation.runs.row import make_ask, run_methods
+from core.evaluation.runs.rebuilt_graphs import (
+    asks_model_again,
+    build_again,
+    chance_of_graphs,
+    on_rebuilt_graph,
+)
+from core.evaluation.runs.repeats import chance_of, repeat_plan
+from core.evaluation.runs.row import FinishedRow, make_ask, run_methods
 from core.evaluation.runs.saved_runs import load_plan, plan_of
 from core.evaluation.runs.saved_sources import read_source
 from core.evaluation.runs.store import RUN_DONE, Run, Store, StoredRow
@@ -217,30 +224,47 @@ def run_again(
         return Check(subject, NOT_HERE, refusal)
     runs = _runs_of(rows, method)
     total = sum(map(len, runs.values()))
-    chosen = [each for each in plan.drawn if each.question.id in runs[0]][: limit or None]
+    alone = replace(plan, methods=(method,))
+    build_again(alone, runs, engine.models, watch)
     differences = []
     done = 0
-    for number, saved in runs.items():
-        repeat = repeat_plan(plan, number) if number else plan
-        ask = make_ask(engine, repeat)
-        for each in chosen:
-            if (row := saved.get(each.question.id)) is None:
-                continue
-            watch.report(f"{subject}: {done:,} of {total:,}", done / total)
-            place = (repeat, engine.environment, ask, plan.drawn.index(each))
-            (now,) = run_methods(*place, methods=[method], watch=watch, with_states=False)
-            done += 1
-            if differing := row_difference(row, now.outcome, now.error):
-                run_text = f", repeat {number}" if number else ""
-                differences.append(f"{each.question.id}{run_text}: {differing}")
+    for number, row, now in _rows_again(engine, plan, method, runs, limit, watch):
+        done += 1
+        watch.report(f"{subject}: {done:,} of {total:,}", done / total)
+        if differing := row_difference(row, now.outcome, now.error):
+            run_text = f", repeat {number}" if number else ""
+            differences.append(f"{row.question.id}{run_text}: {differing}")
     counted = f"{done:,} of {total:,} rows run again"
     if not differences:
         return Check(subject, EQUAL, f"{counted}, all equal.")
     text = f"{counted}, {len(differences):,} differ: {_first(differences)}."
-    loose = [c.words for c in chance_of(method, engine.models, plan.model) if not c.follows_seed]
+    sources = chance_of(method, engine.models, plan.model)
+    sources += chance_of_graphs(alone, engine.models)
+    loose = [source.words for source in sources if not source.follows_seed]
     if loose:
         return Check(subject, NOT_HERE, f"{text} They may, by {', '.join(loose)}.")
     return Check(subject, DIFFERS, text)
+
+
+def _rows_again(
+    engine: Any,
+    plan: Plan,
+    method: Method,
+    runs: Mapping[int, Mapping[str, StoredRow]],
+    limit: int,
+    watch: Watch,
+) -> Iterator[tuple[int, StoredRow, FinishedRow]]:
+    """Yield the number of the run, the saved row and the new one, for `limit` questions or all."""
+    chosen = [each for each in plan.drawn if each.question.id in runs[0]][: limit or None]
+    for number, saved in runs.items():
+        repeat = repeat_plan(plan, number) if number else plan
+        again = on_rebuilt_graph(plan, method, number) if number else method
+        ask = make_ask(engine, repeat)
+        for each in chosen:
+            if each.question.id in saved:
+                place = (repeat, engine.environment, ask, plan.drawn.index(each))
+                (now,) = run_methods(*place, methods=[again], watch=watch, with_states=False)
+                yield number, saved[each.question.id], now
 
 
 def _runs_of(rows: Sequence[StoredRow], method: Method) -> dict[int, dict[str, StoredRow]]:
@@ -470,6 +494,8 @@ def _refusal(engine: Any, plan: Plan, method: Method, use_models: bool) -> str:
             continue
         if refusal := _operator_refusal(engine, operator, use_models):
             return refusal
+    if asks_model_again(replace(plan, methods=(method,))) and not use_models:
+        return "A language model built its graph again; add --llm to ask it again."
     if plan.judges and not use_models:
         return "A language model judges; add --llm to ask it again."
     source = plan.drawn[0]

@@ -82,6 +82,7 @@ def run_command(spec: dict[str, Any], drawn: Sequence[DrawnQuestion]) -> str:
         "--no-llm": not spec["model"],
         "--judge": spec["judge"],
         "--cold": spec["cold"],
+        "--rebuild": bool(spec.get("rebuilt")),
         "--abstract": all(each.question.abstract for each in drawn),
     }
     words += [name for name, is_set in switches.items() if is_set]

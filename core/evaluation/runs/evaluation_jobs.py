@@ -12,6 +12,7 @@ from dataclasses import replace
 from core.comparison.lane_run import build_of, open_lane_graph
 from core.errors import BadInput, BadParameter, HopscopeError
 from core.evaluation.runs.plan import Plan, evaluation_key
+from core.evaluation.runs.rebuilt_graphs import asks_model_again
 from core.evaluation.runs.repeats import with_repeats
 from core.evaluation.runs.row import make_ask
 from core.evaluation.runs.runner import EvaluationRunner
@@ -71,6 +72,11 @@ def evaluate(
         raise BadInput(
             "The seconds of each method alone are measured in one process; leave out either "
             "the workers or the cold run."
+        )
+    if plan.rebuilt and (max_questions or (cap and asks_model_again(plan))):
+        raise BadInput(
+            "What building graphs again costs is not counted; leave out either that, or the cap "
+            "and the estimate."
         )
     evaluation = begin_evaluation(engine, store, plan, again, workers, max_concurrent)
     evaluation.cap = cap
@@ -145,10 +151,10 @@ def add_methods(engine, store: Store, run: Run, methods: Sequence[Method]) -> Jo
     StoreError : the store cannot be used.
     """
     earlier_plan = load_plan(store, run)
-    plan = replace(
-        earlier_plan, methods=(*earlier_plan.methods, *methods), repeats=1, varied=(), notes=()
-    )
-    plan = with_repeats(plan, earlier_plan.repeats, engine.models)
+    first_plan = replace(earlier_plan, repeats=1, varied=(), rebuilt=(), notes=())
+    plan = replace(first_plan, methods=(*earlier_plan.methods, *methods))
+    rebuild = bool(earlier_plan.rebuilt)
+    plan = with_repeats(plan, earlier_plan.repeats, engine.models, rebuild)
     if evaluation_key(earlier_plan.spec(dependency_text(engine, earlier_plan))) == run.key:
         new_run = store.begin_run(plan.spec(dependency_text(engine, plan)), plan.drawn)
         store.copy_rows(run.id, new_run.id, [method.id for method in earlier_plan.methods])

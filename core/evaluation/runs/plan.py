@@ -86,6 +86,8 @@ class Plan:
     repeats : runs of each method with chance, the first included
         (`core.evaluation.runs.repeats.with_repeats`).
     varied : ids of the methods that are repeated, each with what varies in words.
+    rebuilt : methods whose graphs are built again for each repeat: id, line of the build, and names
+        of the operators that get another seed, separated by commas.
     """
 
     methods: tuple[Method, ...]
@@ -102,6 +104,7 @@ class Plan:
     notes: tuple[str, ...] = ()
     repeats: int = 1
     varied: tuple[tuple[str, str], ...] = ()
+    rebuilt: tuple[tuple[str, str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if not self.methods:
@@ -202,7 +205,9 @@ class Plan:
         }
 
     def _repeat_spec(self) -> dict[str, Any]:
-        return {"repeats": self.repeats, "varied": [list(pair) for pair in self.varied]}
+        rebuilt = {"rebuilt": [list(each) for each in self.rebuilt]} if self.rebuilt else {}
+        varied = [list(pair) for pair in self.varied]
+        return {"repeats": self.repeats, "varied": varied, **rebuilt}
 
 
 def shared_graph(drawn: Iterable[DrawnQuestion]) -> str:

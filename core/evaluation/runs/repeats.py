@@ -1,19 +1,20 @@
 """Repeats of the methods of a plan whose results vary by chance.
 
 A repeat asks the same questions with another seed. It varies random draws, the order of drawn
-items, and the replies of language models that sample. Graphs and vectors stay the same, as the
-seed of a run does not reach them. So does a judge's saved verdict on the same answer.
+items, and the replies of language models that sample. Graphs are built again only if that is asked
+for (`core.evaluation.runs.rebuilt_graphs`). A judge's saved verdict on the same answer stays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
-from core.errors import BadInput, HopscopeError
+from core.comparison.lane_run import build_of
+from core.errors import BadInput
+from core.evaluation.runs.chance import Chance, chance_of_model, repeat_seed
 from core.evaluation.runs.plan import Plan, models_used
+from core.evaluation.runs.rebuilt_graphs import on_rebuilt_graph, rebuild_words, with_rebuilds
 from core.methods.catalogue import Method
 from core.models.base import Models
 from core.operators.base import Operator
@@ -21,34 +22,6 @@ from core.parameters import parameter_values, parameters
 
 MAX_RUNS = 100  # of each method
 AA_RUNS = 2  # of the method of an A/A run
-SEED_STEP = 1_000  # between two runs, because an operator may use some seeds from its own on
-SEED_LIMIT = 1 << 31  # servers take seeds of 32 bits
-SERVED_BACKEND = "openai"
-RANDOM_BACKEND = "random"
-SEED_REPEATS = "repeats"  # `ServerProfile.seed` of a server that repeats itself
-
-
-@dataclass(frozen=True)
-class Chance:
-    """A source of chance in a method, in words.
-
-    `is_sampled` is true for replies of a language model. `follows_seed` is false for what may vary
-    with the same seed too.
-    """
-
-    words: str
-    is_sampled: bool = False
-    follows_seed: bool = True
-
-
-def repeat_seed(seed: int, number: int) -> int:
-    """Return the seed of a repeat; number 0 is the first run.
-
-    >>> from core.evaluation.runs.repeats import repeat_seed
-    >>> repeat_seed(7, 0), repeat_seed(7, 2)
-    (7, 2007)
-    """
-    return (seed + SEED_STEP * number) % SEED_LIMIT
 
 
 def chance_of(method: Method, models: Models, answers: bool) -> tuple[Chance, ...]:
@@ -75,7 +48,7 @@ def chance_of(method: Method, models: Models, answers: bool) -> tuple[Chance, ..
     return tuple(dict.fromkeys(sources))
 
 
-def with_repeats(plan: Plan, runs: int, models: Models) -> Plan:
+def with_repeats(plan: Plan, runs: int, models: Models, rebuild: bool = False) -> Plan:
     """Return a plan in which each method with chance runs several times.
 
     Parameters
@@ -83,6 +56,8 @@ def with_repeats(plan: Plan, runs: int, models: Models) -> Plan:
     plan : the plan.
     runs : runs of each method, the first included; methods without chance run once.
     models : the registry of models.
+    rebuild : True to build graphs again for each repeat, where their builds leave something to
+        chance. Their methods then run several times too.
 
     Returns
     -------
@@ -90,16 +65,22 @@ def with_repeats(plan: Plan, runs: int, models: Models) -> Plan:
 
     Raises
     ------
-    BadInput : the number of runs is below 1 or above `MAX_RUNS`.
+    BadInput : the number of runs is below 1 or above `MAX_RUNS`, or no graph can be built again.
     """
     if not 1 <= runs <= MAX_RUNS:
         raise BadInput(f"A method runs 1 to {MAX_RUNS} times, not {runs:,}.")
+    if rebuild and runs == 1:
+        raise BadInput("Graphs are built again for repeats: ask for 2 or more runs.")
     if runs == 1:
         return plan
+    if rebuild:
+        plan = with_rebuilds(plan, models)
+    built = rebuild_words(plan)
     varied = []
     fixed = []
     for method in plan.methods:
         words = [source.words for source in chance_of(method, models, plan.model)]
+        words += [built[method.id]] if method.id in built else []
         if words:
             varied.append((method.id, ", ".join(words)))
         else:
@@ -112,17 +93,27 @@ def with_repeats(plan: Plan, runs: int, models: Models) -> Plan:
     return replace(plan, repeats=runs, varied=tuple(varied), notes=notes)
 
 
-def repeated(methods: Sequence[Method], runs: int, models: Models, answers: bool) -> list[Method]:
-    """Return methods as often as they run: those with chance `runs` times, the others once."""
+def repeated(
+    methods: Sequence[Method], runs: int, models: Models, answers: bool, rebuild: bool = False
+) -> list[Method]:
+    """Return methods as often as they run: those with chance `runs` times, the others once.
+
+    With `rebuild` those on a built graph count as repeated, whatever their builds leave to chance.
+    """
     counted: list[Method] = []
     for method in methods:
-        counted += [method] * (runs if runs > 1 and chance_of(method, models, answers) else 1)
+        varies = (rebuild and build_of(method.line)) or chance_of(method, models, answers)
+        counted += [method] * (runs if varies else 1)
     return counted
 
 
 def repeat_plan(plan: Plan, number: int) -> Plan:
-    """Return the plan of a repeat: the methods with chance, with another seed."""
-    methods = tuple(method for method in plan.methods if method.id in dict(plan.varied))
+    """Return the plan of a repeat: the methods with chance, with another seed.
+
+    Methods whose graphs are built again run on those of the repeat.
+    """
+    varied = (method for method in plan.methods if method.id in dict(plan.varied))
+    methods = tuple(on_rebuilt_graph(plan, method, number) for method in varied)
     return replace(plan, methods=methods, seed=repeat_seed(plan.seed, number))
 
 
@@ -165,20 +156,6 @@ def _chance_of_models(operator: Operator, models: Models, answers: bool) -> Iter
     values = parameter_values(operator)
     chats = {values[each.name] for each in parameters(type(operator)) if each.chat}
     for name in models_used(operator):
-        info = _info(models, name)
-        if name == RANDOM_BACKEND or getattr(info, "backend", "") == RANDOM_BACKEND:
-            yield Chance("random scores")
-        elif name in chats and values.get("temperature"):
-            yield Chance(f"replies of {name} (temperature above 0)", is_sampled=True)
-        elif getattr(info, "backend", "") == SERVED_BACKEND:
-            profile = getattr(info, "profile", None)
-            if profile is None or profile.seed != SEED_REPEATS:
-                words = f"replies of {name} (its server may vary)"
-                yield Chance(words, is_sampled=True, follows_seed=False)
-
-
-def _info(models: Models, name: str) -> Any:
-    """Return the description of a model, None for one that is not declared."""
-    with suppress(HopscopeError):
-        return models.info(name)
-    return None
+        temperature = values.get("temperature", 0.0)
+        if source := chance_of_model(models, name, name in chats, temperature):
+            yield source

@@ -14,9 +14,11 @@ from statistics import fmean, stdev
 
 from core.environment import Environment
 from core.errors import RunCancelled
+from core.evaluation.runs.chance import repeat_seed
 from core.evaluation.runs.plan import DrawnQuestion, Plan
 from core.evaluation.runs.question_work import QuestionWork
-from core.evaluation.runs.repeats import repeat_plan, repeat_seed
+from core.evaluation.runs.rebuilt_graphs import build_again
+from core.evaluation.runs.repeats import repeat_plan
 from core.evaluation.runs.row import FinishedRow, load_models, run_methods
 from core.evaluation.runs.servers import limit_to_single_speed, servers
 from core.evaluation.runs.spending import SpendingEstimate, cap_error, estimate_rest, spending
@@ -171,6 +173,9 @@ class EvaluationRunner:
                 load_models(self.plan, self.environment, self.ask, watch)
             self.store.set_status(self.run, RUN_RUNNING)
         try:
+            if self.plan.rebuilt:
+                numbers = dict.fromkeys(turn.number for turn in turns)
+                build_again(self.plan, numbers, self.environment.models, watch)
             if self.workers:
                 self._run_on_workers(watch, turns, pace, self.workers)
             else:

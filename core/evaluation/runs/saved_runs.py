@@ -168,7 +168,7 @@ def enlarge_plan(store: Store, run: Run, count: int, open_graph: Callable[[str],
         name: getattr(saved_plan, name)
         for name in (
             *("seed", "model", "judge", "cold", "support", "second_judge"),
-            *("repeats", "varied"),
+            *("repeats", "varied", "rebuilt"),
         )
     }
     plan = make_plan(

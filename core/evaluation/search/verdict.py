@@ -36,7 +36,6 @@ from core.methods.model_needs import missing_models, needed_models
 from core.operators.base import Line
 from core.runtime.jobs import Job
 from core.sources import AnswerSource
-from core.watch import NO_WATCH, Watch
 
 MAX_COMPARED_POINTS = 3  # points of the front that are compared with the published lines
 TABLE_1_ID = re.compile(r"lego-\d+")  # ids of the methods of LEGO-GraphRAG's Table 1
@@ -451,7 +450,7 @@ def start_search(engine, store: Store, planned: SearchPlan) -> Job:
         runner = EvaluationRunner(
             plan, store, run.id, engine.environment, planned.search.ask, limits_to_single_speed=True
         )
-        runner(_prefixed_watch("On unseen questions: ", job))
+        runner(job.titled("On unseen questions"))
         summary = RunSummary(store.run(run.id), store.rows(run.id))
         return points, search_verdict(summary, planned, chosen_points)
 
@@ -526,11 +525,6 @@ def _best_published(
     budget = config.budget if planned.only_affordable else math.inf
     affordable = [rank for rank in ranks if rank[1] <= budget]
     return methods[min(affordable or ranks)[2]]
-
-
-def _prefixed_watch(prefix: str, watch: Watch = NO_WATCH) -> Watch:
-    """Return a watch that puts a prefix before the reported texts."""
-    return Watch(watch.check, lambda text, fraction: watch.report(prefix + text, fraction))
 
 
 def _alternate_sets(questions: Iterable[DrawnQuestion]) -> tuple[DrawnQuestion, ...]:

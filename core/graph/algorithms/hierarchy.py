@@ -11,7 +11,6 @@ import numpy as np
 from core.graph.algorithms.igraph_library import seed_igraph, uses_igraph
 from core.watch import NO_WATCH, Watch
 
-HIERARCHY_SEED = 0
 # Number of iterations of Leiden in igraph.
 HIERARCHY_ITERATIONS = 10
 # Largest number of edges that igraph clusters; larger graphs go to `core.graph.large.leiden`.
@@ -39,16 +38,18 @@ def hierarchical_communities(
     max_size: int = 10,
     largest: bool = True,
     watch: Watch = NO_WATCH,
+    seed: int = 0,
 ) -> list[NestedCommunity]:
     """Return the hierarchical communities of an undirected graph.
 
     Leiden maximises modularity. Each community of more than `max_size` nodes is split again on its
     induced subgraph, until it is small enough or Leiden does not split it. Communities of one node
-    are left out. The same graph always gives the same result.
+    are left out. The same graph and seed always give the same result.
 
     A graph of more than `HIERARCHY_IGRAPH_EDGES` edges is clustered by `core.graph.large.leiden`,
     and its smaller parts by igraph. This takes a time of order n log n. If igraph is not installed,
-    all graphs and parts are clustered by `core.graph.large.leiden`.
+    all graphs and parts are clustered by `core.graph.large.leiden`, which draws nothing and ignores
+    the seed.
 
     Parameters
     ----------
@@ -59,6 +60,7 @@ def hierarchical_communities(
     largest : cluster only the largest connected component, as Microsoft's GraphRAG does. Of several
         equally large components, the one with the smallest node is used.
     watch : may raise RunCancelled.
+    seed : seed of igraph's Leiden.
 
     Returns
     -------
@@ -86,7 +88,7 @@ def hierarchical_communities(
         next_level: list[tuple[int, int, np.ndarray]] = []
         level_groups: list[NestedCommunity] = []
         for (level, parent, _), pieces in zip(
-            waiting, graph.split([part for _, _, part in waiting], watch)
+            waiting, graph.split([part for _, _, part in waiting], seed, watch)
         ):
             if parent < 0 or len(pieces) > 1:
                 level_groups += [
@@ -159,11 +161,17 @@ class _IgraphGraph:
             min(parts, key=lambda part: (-len(part), part[0])) if len(parts) else [], np.int64
         )
 
-    def split(self, parts: list[np.ndarray], watch: Watch = NO_WATCH) -> Iterator[list[np.ndarray]]:
+    def split(
+        self, parts: list[np.ndarray], seed: int, watch: Watch = NO_WATCH
+    ) -> Iterator[list[np.ndarray]]:
         """Yield the communities of the induced subgraph of each part, each ascending."""
         for part in parts:
             watch.check()
-            yield _cluster(self.graph.induced_subgraph(part.tolist()), part) if len(part) else []
+            yield (
+                _cluster(self.graph.induced_subgraph(part.tolist()), part, seed)
+                if len(part)
+                else []
+            )
 
 
 class _EdgeArrays:
@@ -202,7 +210,9 @@ class _EdgeArrays:
         sizes = np.bincount(component_of)
         return np.flatnonzero(component_of == component_of[np.argmax(sizes[component_of])])
 
-    def split(self, parts: list[np.ndarray], watch: Watch = NO_WATCH) -> Iterator[list[np.ndarray]]:
+    def split(
+        self, parts: list[np.ndarray], seed: int, watch: Watch = NO_WATCH
+    ) -> Iterator[list[np.ndarray]]:
         """Yield the communities of the induced subgraph of each part, each ascending."""
         # Edges between parts are dropped for good, because later parts are inside these.
         part_of, position_in_part = np.full(self.n, -1, np.int32), np.empty(self.n, np.int32)
@@ -218,11 +228,11 @@ class _EdgeArrays:
         for part, first, end in zip(parts, bounds, bounds[1:]):
             watch.check()
             local_edges = position_in_part[self.edges[first:end]]
-            yield _cluster_edges(part, local_edges, self.weights[first:end], watch)
+            yield _cluster_edges(part, local_edges, self.weights[first:end], seed, watch)
 
 
 def _cluster_edges(
-    nodes: np.ndarray, edges: np.ndarray, weights: np.ndarray, watch: Watch
+    nodes: np.ndarray, edges: np.ndarray, weights: np.ndarray, seed: int, watch: Watch
 ) -> list[np.ndarray]:
     """Return the communities of some nodes, each ascending.
 
@@ -239,12 +249,12 @@ def _cluster_edges(
     import igraph
 
     graph = igraph.Graph(n=len(nodes), edges=edges, edge_attrs={"weight": weights})
-    return _cluster(graph, nodes)
+    return _cluster(graph, nodes, seed)
 
 
-def _cluster(graph: Any, nodes: np.ndarray) -> list[np.ndarray]:
+def _cluster(graph: Any, nodes: np.ndarray, seed: int) -> list[np.ndarray]:
     """Return the communities of an igraph graph, whose vertex i is `nodes[i]`, each ascending."""
-    with seed_igraph(HIERARCHY_SEED):
+    with seed_igraph(seed):
         communities = graph.community_leiden(
             objective_function="modularity", weights="weight", n_iterations=HIERARCHY_ITERATIONS
         )

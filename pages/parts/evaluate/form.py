@@ -78,7 +78,7 @@ def draw_new_run() -> None:
     ):
         sets = _choose_sets(source, titles)
         method_ids = _choose_methods(source, methods_by_id)
-        size, seed, repeats = _choose_sample()
+        size, seed, repeats, rebuild = _choose_sample(source)
         settings = _choose_settings(source)
         selected = [methods_by_id[id] for id in method_ids]
         has_valid_prompt = True
@@ -87,19 +87,24 @@ def draw_new_run() -> None:
         max_concurrent, cap, has_valid_cap = _choose_server_limits()
         n_questions = _count_questions(source, sets, size)
         is_valid = has_valid_cap and has_valid_prompt
-        limits: dict[str, Any] = {"max_concurrent": max_concurrent, "cap": cap}
+        settings |= {"max_concurrent": max_concurrent, "cap": cap}
         sampled = sampled_method(selected, engine().models, settings["model"])
         is_aa_run = _draw_aa_offer(selected, settings["model"], repeats, is_valid)
         if is_aa_run and sampled is not None:
-            begin_run([sampled], sets, size, seed, repeats=AA_RUNS, **limits, **settings)
-        runs = repeated(selected, repeats, engine().models, settings["model"])
+            begin_run([sampled], sets, size, seed, repeats=AA_RUNS, **settings)
+        runs = repeated(selected, repeats, engine().models, settings["model"], rebuild)
         if _draw_start(runs, n_questions, settings["model"], is_valid):
-            begin_run(selected, sets, size, seed, repeats=repeats, **limits, **settings)
+            settings |= {"repeats": repeats, "rebuild": rebuild}
+            begin_run(selected, sets, size, seed, **settings)
     _draw_more_questions(source)
 
 
-def _choose_sample() -> tuple[int, int, int]:
-    """Draw and return the number of questions per set, the seed, and the runs of a method."""
+def _choose_sample(source: AnswerSource) -> tuple[int, int, int, bool]:
+    """Draw and return the choices of the sample and its repeats.
+
+    They are the number of questions per set, the seed, the runs of a method, and whether graphs are
+    built again for each.
+    """
     with st.container(horizontal=True, vertical_alignment="bottom"):
         size = st.number_input(
             tr("Questions per set"),
@@ -126,14 +131,25 @@ def _choose_sample() -> tuple[int, int, int]:
             MAX_RUNS,
             1,
             width=120,
-            help=tr(
-                "Runs of each method with chance, with other seeds. Others run once. Graphs are not "
-                "built again."
-            ),
+            help=tr("Runs of each method with chance, with other seeds. Others run once."),
             key="evaluate_repeats",
             persist_state="session",
         )
-    return int(size), int(seed), int(repeats)
+        rebuild = source.is_corpus and repeats > 1 and _choose_rebuild()
+    return int(size), int(seed), int(repeats), rebuild
+
+
+def _choose_rebuild() -> bool:
+    """Draw the switch to build graphs again for each repeat, and return its state."""
+    return st.toggle(
+        tr("Build graphs again"),
+        help=tr(
+            "For each repeat, with other seeds of clusters, communities and sampled language models. "
+            "It takes as long as on Texts, which the time beside Start leaves out."
+        ),
+        key="evaluate_rebuild",
+        persist_state="session",
+    )
 
 
 def _draw_aa_offer(selected: list[Method], model: bool, repeats: int, is_valid: bool) -> bool:
@@ -409,6 +425,7 @@ def begin_run(
     cap: Cap | None = None,
     reading: bool = False,
     repeats: int = 1,
+    rebuild: bool = False,
     **settings: Any,
 ) -> None:
     """Start an evaluation and show it, or draw the error.
@@ -421,6 +438,7 @@ def begin_run(
     max_concurrent : most parallel requests per server; 0 finds the best number.
     reading : True to ask the readers again once the run is finished.
     repeats : runs of each method with chance.
+    rebuild : True to build graphs again for each repeat.
     settings : as `_choose_settings` returns them.
     """
     with shown_errors():
@@ -428,7 +446,7 @@ def begin_run(
             tr("Opening the graph or documents and drawing the questions"), show_time=True
         ):
             plan = make_plan(selected, ",".join(sets), size, engine().graph, seed=seed, **settings)
-            plan = with_repeats(plan, repeats, engine().models)
+            plan = with_repeats(plan, repeats, engine().models, rebuild)
             job = evaluate(engine(), store(), plan, max_concurrent=max_concurrent, cap=cap)
             if reading:  # its job waits for that of the run
                 run = store().run(job.number)

@@ -9,12 +9,12 @@ import pytest
 from core.errors import BadInput
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.reports.summary import RunSummary, summary_dict
+from core.evaluation.runs.chance import repeat_seed
 from core.evaluation.runs.evaluation_jobs import add_methods
 from core.evaluation.runs.plan import DrawnQuestion, Plan, evaluation_key
 from core.evaluation.runs.repeats import (
     aa_offer,
     chance_of,
-    repeat_seed,
     repeated,
     with_repeats,
 )
