@@ -434,8 +434,8 @@ def test_a_method_with_chance_is_repeated_as_the_form_says(home):
     at = opened()
     at.multiselect[1].set_value(["lego-v1-1", "lego-1"])
     at.number_input(key="evaluate_size").set_value(2)
-    at.number_input(key="evaluate_repeats").set_value(2)
-    at.run()
+    at.number_input(key="evaluate_repeats").set_value(2).run()
+    assert "evaluate_rebuild" not in at.session_state  # a graph of triples is not built
     at.button(key="evaluate-go").click().run()
     assert not at.exception
     number = home.runs()[0].id
@@ -446,6 +446,21 @@ def test_a_method_with_chance_is_repeated_as_the_form_says(home):
     cells = at.dataframe[0].value.set_index("Method")["reader_hit@1"]
     assert sorted("░" in cell for cell in cells) == [False, True]
     assert any("2 runs" in one.value for one in at.caption)
+
+
+def test_graphs_of_documents_are_built_again_where_the_form_says_so(home, monkeypatch):
+    given = []
+
+    def planned(plan, repeats, models, rebuild):
+        given.append((repeats, rebuild))
+        raise HopscopeError("Not now.")
+
+    monkeypatch.setattr("pages.parts.evaluate.form.with_repeats", planned)
+    at = opened(corpus=made())
+    at.number_input(key="evaluate_repeats").set_value(2).run()
+    at.toggle(key="evaluate_rebuild").set_value(True).run()
+    at.button(key="evaluate-go").click().run()
+    assert given == [(2, True)] and "Not now" in said(at)
 
 
 def test_an_aa_run_of_a_sampled_method_is_offered_and_started(home, monkeypatch):
