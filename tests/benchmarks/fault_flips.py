@@ -30,12 +30,12 @@ def flips(folder: Path, count: int, seed: int = 0, kinds: tuple[str, ...] = KIND
     fill_home(folder)
     # A first look at a copy loads here what each of the processes would else load anew. A process
     # would wait forever for the threads of the library that searches vectors.
-    other = shutil.copytree(folder, folder.with_name("copy"))
-    with home(other):
+    copied = shutil.copytree(folder, folder.with_name("copy"))
+    with home(copied):
         for kind in KINDS:
             if kind != "index":
-                LOOKS[kind](other)
-    shutil.rmtree(other)
+                LOOKS[kind](copied)
+    shutil.rmtree(copied)
     lot = random.Random(seed)
     before = {kind: inspect_in_process(folder, kind) for kind in KINDS}
     assert not [what for what in before.values() if what.startswith(("said", "died"))], before

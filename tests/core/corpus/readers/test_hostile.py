@@ -34,6 +34,11 @@ from tests.timing import growth
 MEGABYTES = 1 << 20
 
 
+@pytest.fixture(scope="module")
+def one_reading_process():
+    """Each file has a process of its own here, whose limits are tested."""
+
+
 def write_packed(tmp_path, name, beginning, again, times, end):
     """Write a packed file that is small and unpacks to a large one."""
     with gzip.open(tmp_path / name, "wb", 1) as file:
