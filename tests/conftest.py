@@ -112,7 +112,7 @@ def either_library(request):
 
 @pytest.fixture(scope="module")
 def one_reading_process():
-    """Read all files of a module in processes that last, as the start of one takes half a second.
+    """Read all files of a module in lasting processes; each start takes half a second.
 
     One reads documents; tables that are open at the same time have one each.
     """
