@@ -6,7 +6,8 @@ import gc
 import os
 import sys
 import tempfile
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import settings
 from core.corpus.readers.reader_process import MAX_READING_MEMORY_BYTES, SeparateReader
 from core.io.home import graphs_folder, models_folder
 from core.retrievers import declarations
+from core.runtime import separate_columns
 from core.runtime.memory import release_unused_memory
 from core.runtime.subprocess_worker import Worker
 from tests.libraries import no_igraph
@@ -110,8 +112,19 @@ def either_library(request):
 
 @pytest.fixture(scope="module")
 def one_reading_process():
-    """Read all files of a module in one separate process, as its start takes half a second."""
-    with Worker(MAX_READING_MEMORY_BYTES) as worker, pytest.MonkeyPatch.context() as patch:
+    """Read all files of a module in lasting processes; each start takes half a second.
+
+    One reads documents; tables that are open at the same time have one each.
+    """
+    idle = []
+    with ExitStack() as processes, pytest.MonkeyPatch.context() as patch:
+        worker = processes.enter_context(Worker(MAX_READING_MEMORY_BYTES))
+
+        def lend(memory):
+            table = idle.pop() if idle else processes.enter_context(Worker(memory))
+            return SimpleNamespace(run=table.run, __exit__=lambda *_: idle.append(table))
+
+        patch.setattr(separate_columns, "Worker", lend)
         patch.setattr(SeparateReader, "__init__", lambda reader: setattr(reader, "_worker", worker))
         patch.setattr(SeparateReader, "__exit__", lambda *raised: None)
         yield

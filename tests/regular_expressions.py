@@ -15,9 +15,15 @@ from re import Pattern
 from re import _constants as kinds  # type: ignore[attr-defined]  # the parser of the standard library, which is not public
 from re import _parser as parser  # type: ignore[attr-defined]
 
-LENGTHS = (2_000, 4_000, 8_000, 16_000)  # characters of the texts
-SOON, TOO_LATE = 0.02, 0.5  # seconds of the processor
-SQUARE = 3  # how many times as long a text of twice the length takes, from which it is no longer in proportion
+LENGTHS = (250, 2_000, 16_000)  # characters of the texts
+SOON, TOO_LATE = (
+    0.0003,
+    0.5,
+)  # seconds of the processor: the square of the first are 0.02 for the longest text
+SUSPICIOUS, OUT_OF_PROPORTION = (
+    10,
+    24,
+)  # times the time of an eighth; in proportion are 8, the square is 64
 AGAIN = 3  # times that it has to be so, as a busy machine is slow once in a while
 OF_CATEGORY = {kinds.CATEGORY_DIGIT: "0", kinds.CATEGORY_SPACE: " ", kinds.CATEGORY_WORD: "a"}
 ENDS = ("\0", "\n\0")
@@ -47,22 +53,19 @@ def _text(recipe: tuple[str, str, str], length: int) -> str:
 
 
 def _out_of_proportion(pattern: Pattern, recipe: tuple[str, str, str], anywhere: bool) -> bool:
-    """Return whether twice the length takes more than thrice the time.
+    """Return whether eight times the length takes much more than eight times the time.
 
-    This is measured from the first length on that takes long enough for a comparison. Where a short
-    text takes so little that even the square of it would not be long on the longest, that is all
-    that is looked at.
+    The longest text is only looked through where the others are suspicious. Where the second takes
+    so little that even its square would not be long, that is all that is looked at.
     """
-    for length in LENGTHS:
-        soon = SOON * (length / LENGTHS[-1]) ** 2
-        spent = _seconds(pattern, _text(recipe, length), anywhere, soon)
-        if spent > SOON:
-            return spent == TOO_LATE or _seconds(
-                pattern, _text(recipe, 2 * length), anywhere
-            ) >= min(SQUARE * spent, TOO_LATE)
-        if spent < soon:
-            return False
-    return False
+    shortest, text, longest = (_text(recipe, length) for length in LENGTHS)
+    spent = _seconds(pattern, text, anywhere, SOON)
+    if spent < SOON or spent == TOO_LATE:
+        return spent == TOO_LATE
+    if spent < SUSPICIOUS * _seconds(pattern, shortest, anywhere, TOO_LATE):
+        return False
+    most = min(OUT_OF_PROPORTION * spent, TOO_LATE)
+    return _seconds(pattern, longest, anywhere, most) >= most
 
 
 def _recipes(pattern: Pattern) -> Iterator[tuple[str, str, str]]:
@@ -124,7 +127,7 @@ def _member(choices) -> str:
     return next(letter for letter in "a b!0" if letter not in members)
 
 
-def _seconds(pattern: Pattern, text: str, anywhere: bool, soon: float = SOON) -> float:
+def _seconds(pattern: Pattern, text: str, anywhere: bool, soon: float) -> float:
     """Return the processor's time that looking through a text takes in this thread.
 
     It is the least of three or the first below `soon`, and no more than `TOO_LATE`.
@@ -132,13 +135,13 @@ def _seconds(pattern: Pattern, text: str, anywhere: bool, soon: float = SOON) ->
     subject = text.encode("latin-1", "replace") if isinstance(pattern.pattern, bytes) else text
     spent: list[float] = []
     while len(spent) < 3 and (not spent or min(spent) > soon):
-        begun = time.thread_time()
         try:
-            with _alarm(begun + TOO_LATE):
+            with _alarm(time.thread_time() + TOO_LATE):
+                begun = time.thread_time()
                 deque(pattern.finditer(subject), maxlen=0) if anywhere else pattern.match(subject)
+                spent.append(time.thread_time() - begun)
         except TimeoutError:
             return TOO_LATE
-        spent.append(time.thread_time() - begun)
     return min(spent)
 
 

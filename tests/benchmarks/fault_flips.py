@@ -12,6 +12,7 @@ import io
 import multiprocessing
 import os
 import random
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, redirect_stdout
@@ -27,6 +28,14 @@ PATIENCE = 60.0  # Seconds until a read counts as hanging.
 def flips(folder: Path, count: int, seed: int = 0, kinds: tuple[str, ...] = KINDS) -> Iterator[Met]:
     """Results of `count` changed bytes for each kind of thing, spread over its files."""
     fill_home(folder)
+    # A first look at a copy loads here what each of the processes would else load anew. A process
+    # would wait forever for the threads of the library that searches vectors.
+    copied = shutil.copytree(folder, folder.with_name("copy"))
+    with home(copied):
+        for kind in KINDS:
+            if kind != "index":
+                LOOKS[kind](copied)
+    shutil.rmtree(copied)
     lot = random.Random(seed)
     before = {kind: inspect_in_process(folder, kind) for kind in KINDS}
     assert not [what for what in before.values() if what.startswith(("said", "died"))], before

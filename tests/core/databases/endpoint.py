@@ -88,7 +88,8 @@ def endpoint(**how) -> Iterator[Sparql]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), EndpointHandler)
     server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    # A shutdown waits until the next look.
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     served.url = f"http://127.0.0.1:{server.server_port}/sparql"
     try:
         yield served

@@ -52,9 +52,13 @@ READERS = [
 ]
 
 
-@pytest.mark.parametrize("read", READERS)
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("wrong", [2_000_000_000, 3000, -5])
+@pytest.mark.parametrize(
+    "wrong, stream, read",
+    [
+        *((wrong, stream, rows_of) for wrong in (2_000_000_000, 3000, -5) for stream in (0, 1)),
+        *((3000, False, read) for read in READERS[1:]),
+    ],
+)
 def test_a_false_offset_gives_an_error_sentence(tmp_path, wrong, stream, read):
     path = tmp_path / "g.arrow"
     write_false_offset(path, wrong, stream)
@@ -84,14 +88,14 @@ def test_a_value_unknown_to_python_gives_an_error_sentence(tmp_path):
 
 @pytest.mark.parametrize("name", ["g.arrow", "g.parquet"])
 def test_a_shared_long_text_counts_for_each_row(tmp_path, name):
-    path, text = tmp_path / name, "x" * 1_000_000
+    path, text = tmp_path / name, "x" * 100_000
     if name == "g.parquet":
         pq.write_table(pa.table({"text": [text] * 200}), path)
-        assert path.stat().st_size < 2_000_000
+        assert path.stat().st_size < 200_000
     else:
         arrow(path, {"text": [text] * 200})
-    with pytest.raises(BadInput, match="holds more than 64 MB"):
-        for _ in column_rows(path, max_bytes=1 << 26):
+    with pytest.raises(BadInput, match="holds more than 4 MB"):
+        for _ in column_rows(path, max_bytes=1 << 22):
             pass
 
 
@@ -140,10 +144,10 @@ def test_a_dead_process_gives_an_error_sentence(tmp_path, monkeypatch, read):
 
 def test_a_text_of_a_dictionary_counts_for_each_row(tmp_path):
     path = tmp_path / "g.parquet"
-    texts = pa.array(["x" * 1_000_000] * 200).dictionary_encode()
+    texts = pa.array(["x" * 100_000] * 200).dictionary_encode()
     pq.write_table(pa.table({"text": texts}), path)
-    with pytest.raises(BadInput, match="holds more than 64 MB"):
-        list(column_rows(path, max_bytes=1 << 26))
+    with pytest.raises(BadInput, match="holds more than 4 MB"):
+        list(column_rows(path, max_bytes=1 << 22))
 
 
 def test_long_texts_come_in_pieces(tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -11,7 +10,7 @@ import time
 
 import pytest
 
-from core.errors import BadInput, HopscopeError, RunCancelled
+from core.errors import HopscopeError, RunCancelled
 from core.io.home import ROOT
 from core.runtime import subprocess_worker
 from core.runtime.python_process import python_environment
@@ -24,51 +23,17 @@ from core.runtime.subprocess_worker import (
     in_subprocess,
 )
 from core.watch import NO_WATCH, Watch
-
-
-def doubled(number, watch):
-    watch.report("Doubling", 0.5)
-    return 2 * number, os.getpid()
-
-
-def refused(watch):
-    raise BadInput("That is no number.")
-
-
-def asleep(watch):
-    watch.report(str(os.getpid()))
-    time.sleep(600)
-
-
-def killed(watch):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def greedy(watch):
-    held = [b"x" * (1 << 24) for _ in range(100)]
-    time.sleep(600)
-    return len(held)
-
-
-def printing(watch):
-    print("This is no report.", flush=True)
-    return os.getpid()
-
-
-def busy(watch):
-    while True:
-        pass
-
-
-def returned(data, watch):
-    return data
-
-
-def busy_for(seconds, watch):
-    until = time.process_time() + seconds
-    while time.process_time() < until:
-        pass
-    return os.getpid()
+from tests.core.runtime.subprocess_work import (
+    asleep,
+    busy,
+    busy_for,
+    doubled,
+    greedy,
+    killed,
+    printing,
+    refused,
+    returned,
+)
 
 
 @pytest.fixture(autouse=True, params=[True, False], ids=["limits of the kernel", "looked at"])
@@ -130,7 +95,7 @@ def test_subprocess_ends_with_its_parent(kernel_limits):
         "from core.runtime import subprocess_worker; from core.runtime.subprocess_worker import "
         "in_subprocess\n"
         "from core.watch import Watch\n"
-        "from tests.core.runtime.test_subprocess_worker import asleep\n"
+        "from tests.core.runtime.subprocess_work import asleep\n"
         f"subprocess_worker.KERNEL = {kernel_limits}\n"
         "in_subprocess(asleep, watch=Watch(report=lambda text, share: print(text, flush=True)))"
     )
@@ -215,7 +180,7 @@ def test_limits_of_the_first_caller_hold(limit, most, work, told):
         "import resource\n"
         f"resource.setrlimit(resource.RLIMIT_{limit}, ({most}, {most}))\n"
         f"from core.runtime.subprocess_worker import {ended}, Worker\n"
-        "from tests.core.runtime.test_subprocess_worker import busy, doubled, greedy\n"
+        "from tests.core.runtime.subprocess_work import busy, doubled, greedy\n"
         "with Worker(memory=1 << 31) as worker:\n"
         "    try:\n"
         f"        found = worker.run({work}, seconds=120)\n"
