@@ -10,6 +10,7 @@ import pytest
 from core.io.home import models_folder
 from core.models.base import ChatReply
 from core.watch import NO_WATCH
+from tests.core.models.chat.tiny_gguf import write_tiny_model
 
 MODELS = models_folder()
 
@@ -40,6 +41,19 @@ def qwen():
     chat = LlamaChat(path, "qwen-0.5b", context=1024)
     with pytest.MonkeyPatch.context() as patch:
         # Two threads that wait for each other are slower where cores are shared.
+        patch.setenv("HOPSCOPE_THREADS", "1")
+        chat.load()
+    return chat
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory):
+    """The embedded engine with a tiny model, for what does not depend on the words of a reply."""
+    from core.models.chat.llama import LlamaChat
+
+    path = write_tiny_model(tmp_path_factory.mktemp("tiny") / "tiny.gguf")
+    chat = LlamaChat(path, "tiny", context=1024)
+    with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOPSCOPE_THREADS", "1")
         chat.load()
     return chat
