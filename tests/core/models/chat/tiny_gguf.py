@@ -54,7 +54,7 @@ def write_tiny_model(path: Path) -> Path:
     uint = lambda value: struct.pack("<II", 4, value)
     values = {
         "general.architecture": _value("llama"),
-        "llama.context_length": uint(4096),
+        "llama.context_length": uint(1 << 15),
         "llama.embedding_length": uint(SIZE),
         "llama.block_count": uint(1),
         "llama.feed_forward_length": uint(SIZE),
