@@ -14,6 +14,9 @@ from core.models.registry import Registry
 from tests.films import Bag
 
 registry = cache(Registry)
+# A llama of one layer of 32 numbers with random weights. Its tokens are bytes, of which it writes
+# letters, digits and signs, without end.
+TINY_MODEL = Path(__file__).with_name("core") / "models" / "chat" / "tiny.gguf"
 
 
 @cache

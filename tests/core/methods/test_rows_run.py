@@ -19,8 +19,7 @@ from core.operators import OPERATORS
 from core.parameters import parameters
 from core.sources import GraphSource, SourceQuestion
 from core.types import Question
-from tests.core.models.chat.tiny_gguf import write_tiny_model
-from tests.real_models import registry
+from tests.real_models import TINY_MODEL, registry
 
 ROWS = sorted(key for key, one in catalogue().items() if not one.on_documents)
 # Each kind of use of the encoder on few texts. Others rank thousands, which test_recorded_answers
@@ -30,18 +29,10 @@ SCORED = ["lego-10", "lego-14", "lego-14-triple"]
 ANSWERED = ["lego-1", "lego-15", "language-model-only"]
 # With the language model while retrieving.
 CHOSEN = [*(f"lego-{n}" for n in (3, 4, 5, 7, 8, 9, 11, 13)), "lego-14-llm-stopped"]
-SAID = [
-    "tog",
-    "tog-bm25",
-    "tog-embeddings",
-    "rog",
-    "rog-trained",
-]  # paths only where a language model says sensible things
-
-
-SOLVED = (
-    Question("year of Two", entities=("Two",), answers=("1999",)),
-)  # without which the case memory has nothing to go by
+# Paths only where a language model says sensible things.
+SAID = ["tog", "tog-bm25", "tog-embeddings", "rog", "rog-trained"]
+# Without it the case memory has nothing to go by.
+SOLVED = (Question("year of Two", entities=("Two",), answers=("1999",)),)
 
 
 def run(graph, models, row, seeds, text, model=True):
@@ -89,13 +80,17 @@ def test_every_row_with_written_down_models(kit, row):
 def with_tiny_chat(tmp_path_factory):
     """The real models, and the embedded engine with a tiny language model."""
     home = tmp_path_factory.mktemp("home")
-    file = write_tiny_model(home / "tiny.gguf")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOPSCOPE_MODELS", str(models_folder()))
         patch.setenv("HOPSCOPE_HOME", str(home))
         models = Registry()
         models.add(
-            "tiny", "chat", "llama", serves=["answer", "choose"], file=str(file), context=16_000
+            "tiny",
+            "chat",
+            "llama",
+            serves=["answer", "choose"],
+            file=str(TINY_MODEL),
+            context=16_000,
         )
     yield models
     models.close()

@@ -10,7 +10,7 @@ import pytest
 from core.io.home import models_folder
 from core.models.base import ChatReply
 from core.watch import NO_WATCH
-from tests.core.models.chat.tiny_gguf import write_tiny_model
+from tests.real_models import TINY_MODEL
 
 MODELS = models_folder()
 
@@ -47,12 +47,11 @@ def qwen():
 
 
 @pytest.fixture(scope="session")
-def tiny(tmp_path_factory):
+def tiny():
     """The embedded engine with a tiny model, for what does not depend on the words of a reply."""
     from core.models.chat.llama import LlamaChat
 
-    path = write_tiny_model(tmp_path_factory.mktemp("tiny") / "tiny.gguf")
-    chat = LlamaChat(path, "tiny", context=1024)
+    chat = LlamaChat(TINY_MODEL, "tiny", context=1024)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOPSCOPE_THREADS", "1")
         chat.load()
