@@ -1,23 +1,32 @@
-"""Measure how the time of some work grows with its size, on a busy machine too."""
+"""Compare what some work costs on little and on much, on a slow and busy machine too."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
-LEAST_SECONDS = 0.002  # below it a clock's noise counts more than the work
+PARTS = 64  # sizes so far apart that no processor takes linear time for quadratic, or the reverse
+TRIES = 5
 
 
-def growth(small: Callable[[], object], large: Callable[[], object], tries: int = 5) -> float:
-    """Return how many times as long `large` takes as `small`.
+def is_linear(work: Callable[[int], object], size: int) -> bool:
+    """Return whether work on `size` costs about as much as work on each of its 64 parts.
 
-    Each is the least processor time of this thread over some tries, taken in turn, so that other
-    threads, garbage of other tests and the processor's speed do not matter.
+    Linear time is as much, quadratic time 64 times as much.
     """
-    spent: tuple[list[float], list[float]] = [], []
-    for _ in range(tries):
-        for work, seconds in zip((small, large), spent):
-            begun = time.thread_time()
-            work()
-            seconds.append(time.thread_time() - begun)
-    return min(spent[1]) / max(min(spent[0]), LEAST_SECONDS)
+    part = size // PARTS
+    return costs_like(lambda: work(size), lambda: [work(part) for _ in range(PARTS)])
+
+
+def costs_like(work: Callable[[], object], measure: Callable[[], object]) -> bool:
+    """Return whether the work takes less than eight times as long as `measure` in one of some tries.
+
+    Each is the processor time of this thread, and both are taken right after each other.
+    """
+    return any(_seconds(work) < PARTS**0.5 * _seconds(measure) for _ in range(TRIES))
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    begun = time.thread_time()
+    work()
+    return time.thread_time() - begun

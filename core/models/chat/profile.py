@@ -207,11 +207,10 @@ class _ServerMeasurement:
             refuses=self.chat.refuses,
         )
 
-    def _request_reply(
-        self, messages: Messages, max_tokens: int = CHAT_PROFILE.probe_reply_tokens, **options: Any
-    ) -> ChatReply:
+    def _request_reply(self, messages: Messages, max_tokens: int = 0, **options: Any) -> ChatReply:
         """Return the reply to messages, and record its speed."""
-        reply = self.chat.reply(messages, max_tokens=max_tokens, watch=self.watch, **options)
+        limit = max_tokens or CHAT_PROFILE.probe_reply_tokens
+        reply = self.chat.reply(messages, max_tokens=limit, watch=self.watch, **options)
         if (
             self.chat.has_token_counts
             and reply.tokens_out >= CHAT_PROFILE.min_timed_reply_tokens

@@ -14,13 +14,16 @@ from core.engine import Engine
 from core.io.home import models_folder
 from core.methods.catalogue import catalogue
 from core.methods.model_needs import missing_models
+from core.models.registry import Registry
 from core.sources import CorpusSource
-from tests.real_models import registry
+from tests.real_models import no_layers
+
+__all__ = ["no_layers"]
 
 CORPUS = {"Documents": "hotpotqa", "Corpus graphs": "cacm"}
 ROWS = sorted(key for key, one in catalogue().items() if one.on_documents)
 FINDS_NOTHING = ("zero-shot",)
-PART = 20  # documents: those that the first question needs, and the first others
+PART = 10  # documents: those that the first question needs, and the first others
 
 
 def part(name: str, folder) -> Corpus:
@@ -43,12 +46,12 @@ def part(name: str, folder) -> Corpus:
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory):
+def asked(tmp_path_factory, no_layers):
     """`asked(corpus)` puts the first question of a corpus to a part of it.
 
     All rows share one home, so that graphs are built once.
     """
-    patch, engine, made = pytest.MonkeyPatch(), Engine(registry()), {}
+    patch, engine, made = pytest.MonkeyPatch(), Engine(Registry()), {}
     patch.setenv("HOPSCOPE_MODELS", str(models_folder()))
     patch.setenv("HOPSCOPE_HOME", str(tmp_path_factory.mktemp("home")))
     folder = tmp_path_factory.mktemp("parts")

@@ -10,6 +10,7 @@ import pytest
 from core.io.home import models_folder
 from core.models.base import ChatReply
 from core.watch import NO_WATCH
+from tests.real_models import TINY_MODEL
 
 MODELS = models_folder()
 
@@ -40,6 +41,18 @@ def qwen():
     chat = LlamaChat(path, "qwen-0.5b", context=1024)
     with pytest.MonkeyPatch.context() as patch:
         # Two threads that wait for each other are slower where cores are shared.
+        patch.setenv("HOPSCOPE_THREADS", "1")
+        chat.load()
+    return chat
+
+
+@pytest.fixture(scope="session")
+def tiny():
+    """The embedded engine with a tiny model, for what does not depend on the words of a reply."""
+    from core.models.chat.llama import LlamaChat
+
+    chat = LlamaChat(TINY_MODEL, "tiny", context=1024)
+    with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOPSCOPE_THREADS", "1")
         chat.load()
     return chat

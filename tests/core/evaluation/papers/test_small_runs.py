@@ -16,6 +16,10 @@ from core.evaluation.pairwise.verdicts import CRITERIA
 from core.evaluation.papers.experiments import find_experiment
 from core.types import Question
 from tests.model_server import model_server
+from tests.real_models import no_layers
+
+__all__ = ["no_layers"]
+pytestmark = pytest.mark.usefixtures("no_layers")
 
 QUESTIONS = (
     '{"question": "what genre has One", "entities": ["One"], "answers": ["Drama"]}\n'
@@ -49,6 +53,7 @@ def home(shared_home, monkeypatch):
 def run(server, home, capsys):
     """`run(id, *arguments)`: the tables of `reproduce`, answered and picked by a server whose replies say nothing."""
     row = f'[model.served]\nkind = "chat"\nbackend = "openai"\nurl = "{server.url}"\nmodel = "m"\n'
+    row += '[roles]\njudge = "served"\n'
     (home / "models.toml").write_text(row, "utf-8")
 
     def made(id, *arguments):
@@ -114,9 +119,7 @@ def test_figures_that_print_no_values(run, id, sets, metrics):
         ("analysis-figure-11", ("CheapRAG over VanillaRAG", 0.68)),
     ],
 )
-def test_answers_to_abstract_questions_in_pairs(run, home, id, first):
-    with (home / "models.toml").open("a", encoding="utf-8") as file:
-        file.write('[roles]\njudge = "served"\n')
+def test_answers_to_abstract_questions_in_pairs(run, id, first):
     found = run(id, "--small", "--sample", "1", "--answer", "served")
     assert [table["metric"] for table in found["tables"]] == [
         f"win rate, {criterion}" for criterion in CRITERIA

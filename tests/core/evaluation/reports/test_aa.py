@@ -80,7 +80,7 @@ def aa_summary(kind: Kind, rng: np.random.Generator, methods: int = 2) -> RunSum
 @pytest.fixture(autouse=True)
 def few_resamples(monkeypatch):
     """Fewer flips of signs, and hardly any resamples for intervals, which rank nothing."""
-    monkeypatch.setattr(statistics, "RANDOM_PERMUTATIONS", 999)
+    monkeypatch.setattr(statistics, "RANDOM_PERMUTATIONS", 199)
     monkeypatch.setattr(statistics, "estimates", partial(statistics.estimates, resamples=50))
 
 
@@ -95,7 +95,8 @@ def share_different(kind: Kind, count: int, methods: int = 2) -> float:
 
 
 def test_an_aa_run_differs_in_3_to_7_of_100():
-    shares = [share_different(kind, -(-1000 // len(KINDS))) for kind in KINDS]
+    kinds = [kind for kind in KINDS if kind.n <= 100]
+    shares = [share_different(kind, -(-1000 // len(kinds))) for kind in kinds]
     assert 0.03 <= np.mean(shares) <= 0.07, shares
 
 
@@ -103,7 +104,7 @@ def test_without_the_repeats_a_shared_shift_would_pass_for_a_difference():
     kind = Kind(200, True, 3, 0.4)
     rng = np.random.default_rng(0)
     called = []
-    for _ in range(40):
+    for _ in range(20):
         summary = aa_summary(kind, rng)
         summary.run.spec["varied"] = []  # only the first runs
         called.append(is_different(summary))

@@ -1,10 +1,13 @@
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 from core.errors import UnknownEntity
 from core.graph.building.build import build
+from core.graph.names import mentions
 from core.graph.names.lookup import name_lookup
+from core.graph.names.mentions import Vocabulary
 
 NAMES = [
     "Inception",
@@ -46,6 +49,14 @@ def test_exact_then_without_case(films):
     ) == ["Dark", "dark"]
     assert films.node_name(known.find(" DARK ")) == "Dark"  # Of two nodes, the one with more edges.
     assert known.find_exact("") == () and known.find_exact("\ud800") == ()
+
+
+@pytest.mark.parametrize("keyed", [0, 4])
+def test_names_are_found_without_their_punctuation(monkeypatch, keyed):
+    monkeypatch.setattr(mentions, "MAX_KEYED_NAMES", keyed)
+    names = Vocabulary(["C++", "Spider–Rock", "1,984", "spider rock"], np.zeros(4))
+    found = [names.find_by_key(name) for name in ("c++", "spiderrock", "1984.0", "C#", "++")]
+    assert found == [(0,), (1,), (2,), (), ()]
 
 
 def test_unknown_names_suggest_the_nearest_ones(films):

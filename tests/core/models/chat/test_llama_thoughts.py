@@ -1,6 +1,6 @@
 """Thoughts from llama.cpp, as tags in the text or as a separate field.
 
-The model does not think by itself: a grammar makes it write tags, and a chat template begins its
+The model has random weights: a grammar makes it write tags, and a chat template begins its
 thought.
 """
 
@@ -36,6 +36,7 @@ def written(monkeypatch):
 
     def reply(chat, grammar, **how):
         monkeypatch.setattr("core.models.chat.llama.choice_grammar", lambda schema: grammar)
+        monkeypatch.setattr(chat, "is_reasoning_model", False)  # afterwards it is as before
         heard: list[str] = []
         return chat.reply(ASK, on_text=heard.append, **how), "".join(heard)
 
@@ -43,7 +44,7 @@ def written(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def thinker(qwen):
+def thinker(tiny):
     """A model whose chat template begins a thought."""
     import xllamacpp
 
@@ -53,7 +54,7 @@ def thinker(qwen):
         params.chat_template = TEMPLATE
         return server(params)
 
-    chat = LlamaChat(qwen.path, "thinker", context=512)
+    chat = LlamaChat(tiny.path, "thinker", context=512)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOPSCOPE_THREADS", "1")
         patch.setattr(xllamacpp, "Server", templated)
@@ -62,8 +63,8 @@ def thinker(qwen):
     chat.close()
 
 
-def test_tags_mark_a_thought(qwen, written):
-    reply, heard = written(qwen, OPENED, max_tokens=60)
+def test_tags_mark_a_thought(tiny, written):
+    reply, heard = written(tiny, OPENED, max_tokens=60)
     assert (
         reply.thought
         and reply.text == heard
@@ -73,14 +74,14 @@ def test_tags_mark_a_thought(qwen, written):
     assert reply.finish == "stop" and reply.is_usable
 
 
-def test_closing_tag_alone_ends_a_thought(qwen, written, monkeypatch):
-    monkeypatch.setattr(qwen, "starts_in_reasoning", False)
-    reply, heard = written(qwen, CLOSED, max_tokens=61)
+def test_closing_tag_alone_ends_a_thought(tiny, written, monkeypatch):
+    monkeypatch.setattr(tiny, "starts_in_reasoning", False)
+    reply, heard = written(tiny, CLOSED, max_tokens=61)
     assert (
         reply.thought and reply.text.endswith(".") and "<" not in reply.thought + reply.text + heard
     )
-    assert qwen.starts_in_reasoning
-    again, heard = written(qwen, CLOSED, max_tokens=62)
+    assert tiny.starts_in_reasoning
+    again, heard = written(tiny, CLOSED, max_tokens=62)
     assert (again.text, again.thought) == (reply.text, reply.thought) and heard == again.text
 
 
@@ -94,8 +95,7 @@ def test_thought_in_its_own_field(thinker, written):
     )
 
 
-def test_thought_gets_more_tokens_if_needed(thinker, written, monkeypatch):
-    monkeypatch.setattr(thinker, "is_reasoning_model", False)
+def test_thought_gets_more_tokens_if_needed(thinker, written):
     reply, _ = written(thinker, LONG, max_tokens=9)
     assert (
         1 < len(reply.thought) <= 71
@@ -114,7 +114,7 @@ def test_choice_after_a_thought_begun_by_the_prompt(thinker):
     )
 
 
-def test_raw_stream_is_separated_however_split(qwen):
+def test_raw_stream_is_separated_however_split(tiny):
     """The engine sends its raw pieces here, without parsing of thoughts."""
     pieces: list[str] = []
     request = {
@@ -125,7 +125,7 @@ def test_raw_stream_is_separated_however_split(qwen):
         "grammar": OPENED,
         "reasoning_format": "none",
     }
-    qwen.load().handle_chat_completions(request, lambda chunk: pieces.extend(_texts(chunk)))
+    tiny.load().handle_chat_completions(request, lambda chunk: pieces.extend(_texts(chunk)))
     writing = ReplyCollector(60, None, None, None)
     for piece in pieces:
         writing.add(piece)

@@ -268,30 +268,15 @@ def test_requests_respect_the_profile(tmp_path, monkeypatch):
     assert api_keys.saved_key(url) == "k-1" and api_keys.keys_file().stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.timeout(
-    1200
-)  # A model is loaded in a separate process, which takes long on a busy machine.
-def test_llama_cpp_server_is_measured(qwen, monkeypatch):
-    """A context of 256 tokens limits the prompts that the server accepts.
-
-    The word at the beginning of a prompt is still recalled below that limit.
-    """
-    from core.models.chat.llama import LlamaChat
-
+def test_llama_cpp_server_is_measured(tiny, monkeypatch):
+    """A context of 1,024 tokens, which are bytes, limits the prompts that the server accepts."""
     monkeypatch.setattr(
-        "core.models.chat.profile.CHAT_PROFILE", ChatProfileDefaults(min_prompt_tokens=96)
+        "core.models.chat.profile.CHAT_PROFILE",
+        ChatProfileDefaults(min_prompt_tokens=96, probe_reply_tokens=300),
     )
-    llama = LlamaChat(qwen.path, "measured", context=256)
-    llama.load()
-    try:
-        profile = measure_server(
-            OpenAIChat(llama.url, "measured", "mine", key=llama.key),
-            max_tokens=512,
-            max_seconds=600,
-        )
-    finally:
-        llama.close()
-    assert profile.longer == "refused" and 170 <= profile.reads <= 256
+    server = OpenAIChat(tiny.url, "measured", "mine", key=tiny.key)
+    profile = measure_server(server, max_tokens=2048, max_seconds=600)
+    assert profile.longer == "refused" and 680 <= profile.reads <= 1024
     assert (
         profile.streams
         and profile.schema

