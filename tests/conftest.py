@@ -12,7 +12,7 @@ import psutil
 import pytest
 from hypothesis import settings
 
-from core.corpus.readers.reader_process import MAX_READING_MEMORY_BYTES, SeparateReader
+from core.corpus.readers.reader_process import MAX_READING_MEMORY_BYTES
 from core.io.home import graphs_folder, models_folder
 from core.retrievers import declarations
 from core.runtime.memory import release_unused_memory
@@ -108,13 +108,29 @@ def either_library(request):
         yield request.param
 
 
+class KeptWorker(Worker):
+    """A process for work that is done when a module's tests are, not at the end of a `with`."""
+
+    def __call__(self, memory: int) -> KeptWorker:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        pass
+
+
 @pytest.fixture(scope="module")
 def one_reading_process():
     """Read all files of a module in one separate process, as its start takes half a second."""
-    with Worker(MAX_READING_MEMORY_BYTES) as worker, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SeparateReader, "__init__", lambda reader: setattr(reader, "_worker", worker))
-        patch.setattr(SeparateReader, "__exit__", lambda *raised: None)
+    from core.corpus.indexes import opened_indexes
+    from core.corpus.readers import reader_process
+    from core.runtime import separate_columns
+
+    worker = KeptWorker(MAX_READING_MEMORY_BYTES)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (reader_process, separate_columns, opened_indexes):
+            patch.setattr(module, "Worker", worker)
         yield
+    Worker.__exit__(worker)
 
 
 TOY = ("A>B", "A>C", "B>C", "C>A", "C>D", "E>A", "D>D")  # ids 0..4 are A B C D E
