@@ -109,7 +109,7 @@ def either_library(request):
 
 
 class KeptWorker(Worker):
-    """A process for work that is done when a module's tests are, not at the end of a `with`."""
+    """A process that goes on after a `with` block, until a module is done."""
 
     def __call__(self, memory: int) -> KeptWorker:
         return self

@@ -63,7 +63,7 @@ OPENS = {
     "text=Example questions": "*",
     "text=Share": "*",
 }
-OPENED = "[data-testid=stDialog], [data-testid=stPopoverBody]"
+OPENED_PART = "[data-testid=stDialog], [data-testid=stPopoverBody]"
 
 
 def test_the_same_holds_on_compare_and_in_what_opens_there(app):
@@ -76,9 +76,9 @@ def test_the_same_holds_on_compare_and_in_what_opens_there(app):
         page.keyboard.press("Escape")
         for opens in OPENS:
             page.locator(f"{opens} >> visible=true").first.click()
-            opened = page.locator(OPENED).first
+            opened = page.locator(OPENED_PART).first
             opened.locator(OPENS[opens]).first.wait_for(timeout=30_000)
-            assert not (found := serious_in_both(page, OPENED)), f"{opens}, {found}"
+            assert not (found := serious_in_both(page, OPENED_PART)), f"{opens}, {found}"
             page.keyboard.press("Escape")
             opened.wait_for(state="hidden", timeout=30_000)
 
