@@ -6,14 +6,15 @@ import gc
 import os
 import sys
 import tempfile
-from contextlib import ExitStack, nullcontext
-from types import SimpleNamespace
+from contextlib import nullcontext
+from typing import ClassVar
 
 import psutil
 import pytest
 from hypothesis import settings
 
-from core.corpus.readers.reader_process import MAX_READING_MEMORY_BYTES, SeparateReader
+from core.corpus.readers import reader_process
+from core.corpus.readers.reader_process import MAX_READING_MEMORY_BYTES
 from core.io.home import graphs_folder, models_folder
 from core.retrievers import declarations
 from core.runtime import separate_columns
@@ -110,24 +111,32 @@ def either_library(request):
         yield request.param
 
 
+class KeptWorker(Worker):
+    """A process that is idle after its `with` block, for who needs one next."""
+
+    idle: ClassVar[list[KeptWorker]] = []
+
+    def __exit__(self, *raised: object) -> None:
+        self.idle.append(self)
+
+
 @pytest.fixture(scope="module")
 def one_reading_process():
-    """Read all files of a module in lasting processes; each start takes half a second.
+    """Read all files of a module in lasting processes, as each start takes half a second.
 
-    One reads documents; tables that are open at the same time have one each.
+    What is open at the same time has a process each.
     """
-    idle = []
-    with ExitStack() as processes, pytest.MonkeyPatch.context() as patch:
-        worker = processes.enter_context(Worker(MAX_READING_MEMORY_BYTES))
+    from core.corpus.indexes import opened_indexes
 
-        def lend(memory):
-            table = idle.pop() if idle else processes.enter_context(Worker(memory))
-            return SimpleNamespace(run=table.run, __exit__=lambda *_: idle.append(table))
+    def lend(memory: int) -> KeptWorker:
+        return KeptWorker.idle.pop() if KeptWorker.idle else KeptWorker(MAX_READING_MEMORY_BYTES)
 
-        patch.setattr(separate_columns, "Worker", lend)
-        patch.setattr(SeparateReader, "__init__", lambda reader: setattr(reader, "_worker", worker))
-        patch.setattr(SeparateReader, "__exit__", lambda *raised: None)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (reader_process, separate_columns, opened_indexes):
+            patch.setattr(module, "Worker", lend)
         yield
+    while KeptWorker.idle:
+        Worker.__exit__(KeptWorker.idle.pop())
 
 
 TOY = ("A>B", "A>C", "B>C", "C>A", "C>D", "E>A", "D>D")  # ids 0..4 are A B C D E

@@ -36,7 +36,7 @@ def choose_source(
 
     def format_source(source: AnswerSource) -> str:
         title = titles[source]
-        return tr("{title} · texts", title=title) if source.documents else str(title)
+        return tr("{title} · texts", title=title) if source.is_corpus else str(title)
 
     index = sources.index(default_source)
     return st.selectbox(label, sources, index, format_source, key=key, width=320)

@@ -23,7 +23,7 @@ READER = ["Graph reader", "Names the ends of the paths."]
 STEPS = [PAGERANK, SHORTEST, CHAIN_RANKING, RANK, READER, ANSWER]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def matches(browser):
     """Return a function that returns the names that typed words find, best first."""
     page = browser.new_page()

@@ -60,14 +60,11 @@ def served(folder):
         process.wait(10)
 
 
-@pytest.fixture(params=["disk", "server"])
-def address(site, request):
-    """The address of the site's folder, without a slash at its end."""
-    if request.param == "disk":
-        yield site.as_uri()
-    else:
-        with served(site) as address:
-            yield address
+@pytest.fixture(scope="module")
+def addresses(site):
+    """The addresses of the site's folder on disk and on a server, without a slash at its end."""
+    with served(site) as address:
+        yield {"wide": site.as_uri(), "narrow": address}
 
 
 @pytest.fixture
@@ -104,8 +101,8 @@ def wait_for_board(page) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_a_path_is_seen_in_every_method_and_its_steps_are_replayed(open_site, address, size):
-    page = open_site(address, size=size)
+def test_a_path_is_seen_in_every_method_and_its_steps_are_replayed(open_site, addresses, size):
+    page = open_site(addresses[size], size=size)
     expect(page.locator(".cases li")).to_have_count(len(examples()))
     assert not scrolls_sideways(page)
     page.locator(".cases a").first.click()
@@ -134,14 +131,15 @@ def test_a_path_is_seen_in_every_method_and_its_steps_are_replayed(open_site, ad
     assert not scrolls_sideways(page)
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_each_shipped_case_is_drawn_without_actions_of_a_server(open_site, site, size):
+def test_each_shipped_case_is_drawn_without_actions_of_a_server(open_site, site):
     for case, _ in examples():
-        page = open_site(site.as_uri(), f"case-{case.id}.html", size)
+        page = open_site(site.as_uri(), f"case-{case.id}.html")
         wait_for_board(page)
         assert page.locator("h1").inner_text().split() == case.question.split()
         assert page.locator(".lane").count() == len(case.methods)
-        assert not scrolls_sideways(page)
+        for width, height in SIZES.values():
+            page.set_viewport_size({"width": width, "height": height})
+            assert not scrolls_sideways(page)
         assert page.locator(":is(.repair, .thumb, .way, .lane-tools button):visible").count() == 0
         page.context.close()
 

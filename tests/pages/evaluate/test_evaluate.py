@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from shutil import copyfile
 from types import SimpleNamespace
 from urllib.parse import parse_qs
 
@@ -18,20 +19,38 @@ from core.evaluation.reports.time_estimates import _run_seconds
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.saved_runs import enlarge_plan
+from core.evaluation.runs.store import evaluations_file
 from core.io.home import ROOT, home_folder
 from core.methods.catalogue import Method, catalogue
 from core.models.price import Cap
 from core.operators.text import parse_line
 from core.sources import GraphSource
+from pages.parts.evaluate.recommendation import _cached_router
 from pages.parts.shared.session import engine, store
 from tests.pages.compare.three_documents import KNOWN, WIDE, made
 
 
-@pytest.fixture
-def home(movies, tmp_path, monkeypatch):
-    """The evaluations of a home of the test's own; the graph is where the other tests have it."""
+@pytest.fixture(scope="module")
+def saved(movies, tmp_path_factory):
+    """The file of a finished run, its number 1: No. 1 on three questions, and No. 10."""
     engine().graph()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOPSCOPE_HOME", str(tmp_path_factory.mktemp("saved")))
+        known = catalogue()
+        methods = [known["lego-1"], known["lego-10"]]
+        plan = make_plan(methods, "metaqa-1hop-dev", 3, engine().graph, model=False)
+        job = evaluate(engine(), store(), plan)
+        assert job.wait(120) and not job.error and job.number == 1
+        store().close()
+        return evaluations_file()
+
+
+@pytest.fixture
+def home(saved, tmp_path, monkeypatch, request):
+    """The evaluations of a home of the test's own; the graph is where the other tests have it."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    if "run" in request.fixturenames:
+        copyfile(saved, evaluations_file())
     yield store()
     for run in store().runs():
         job = engine().evaluations.get(f"evaluation-{run.id}")
@@ -43,14 +62,8 @@ def home(movies, tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(home):
-    """A finished run: No. 1 on three questions, and No. 10."""
-    known = catalogue()
-    plan = make_plan(
-        [known["lego-1"], known["lego-10"]], "metaqa-1hop-dev", 3, engine().graph, model=False
-    )
-    job = evaluate(engine(), store(), plan)
-    assert job.wait(120) and not job.error
-    return job.number
+    """The number of the saved run, in a home of the test's own."""
+    return 1
 
 
 def opened(**query: object) -> AppTest:
@@ -421,6 +434,7 @@ def test_a_router_is_offered_where_it_pays(run, monkeypatch, pays):
     monkeypatch.setattr(
         "pages.parts.evaluate.recommendation.find_router", lambda store, summary: router
     )
+    _cached_router.cache_clear()
     at = opened(run=run)
     links = [one for one in at.get("link_button") if one.label == "Open this line in Build"]
     assert not at.exception and len(links) == len(saved) == pays

@@ -30,6 +30,23 @@ def stars(browser, tmp_path_factory):
         yield f"{address}/graphs?graph=stars", graph, load_map(graph)
 
 
+@pytest.fixture(scope="module")
+def page(stars):
+    """A page with the map. Each test finds the whole of it there, unmoved."""
+    with open_page(stars[0]) as opened:
+        yield opened
+
+
+@pytest.fixture
+def whole(page):
+    """The picture of the whole map."""
+    canvas = page.locator(CANVAS)
+    canvas.wait_for(timeout=60_000)
+    canvas.focus()
+    page.keyboard.press("0")
+    return drawn(page, "nodes === 492")
+
+
 def drawn(page, condition="true"):
     """Numbers and view of the picture, once it is sharp, has its names and fulfils a condition."""
     canvas = page.locator(CANVAS)
@@ -59,65 +76,64 @@ def place(page, stars, name, picture):
     )
 
 
-def test_all_is_drawn_and_a_click_on_a_node_opens_it(stars):
-    with open_page(stars[0]) as page:
+def test_all_is_drawn(whole):
+    assert whole["nodes"] == 492 and whole["edges"] == 492 and whole["names"] >= 12
+
+
+def test_a_nearer_picture_leaves_out_what_is_outside(page, stars, whole):
+    page.mouse.move(*place(page, stars, "leaf 03-11", whole))
+    for _ in range(5):
+        page.mouse.wheel(0, -400)
+    near = drawn(page, f"scale > {7 * whole['scale']}")
+    assert 0 < near["nodes"] < 120 and near["edges"] < whole["edges"]
+    # The node under the pointer stays there; the pointer is at a whole pixel.
+    tolerance = near["scale"] / whole["scale"]
+    for before, after in zip(
+        place(page, stars, "leaf 03-11", whole), place(page, stars, "leaf 03-11", near)
+    ):
+        assert abs(before - after) <= tolerance
+
+
+def test_keys_move_and_zoom_the_map(page, whole):
+    page.keyboard.press("+")
+    near = drawn(page, f"scale > {whole['scale']} + 1")
+    assert near["scale"] == pytest.approx(1.5 * whole["scale"])
+    page.keyboard.press("ArrowRight")
+    right = drawn(page, f"x < {near['x']} - 1")
+    assert right["x"] == pytest.approx(near["x"] - 60) and right["y"] == near["y"]
+    page.keyboard.press("-")
+    page.keyboard.press("0")
+    assert drawn(page, f"Math.abs(scale - {whole['scale']}) < 1") == whole
+
+
+def test_a_drag_moves_the_map_and_opens_nothing(page, stars, whole):
+    x, y = place(page, stars, "hub 02", whole)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 60, y + 25, steps=4)
+    page.mouse.up()
+    moved = drawn(page, f"x > {whole['x']} + 30")
+    assert (moved["x"], moved["y"]) == pytest.approx((whole["x"] + 60, whole["y"] + 25))
+    assert "entity" not in page.url
+
+
+def test_a_click_on_a_node_opens_it(page, stars, whole):
+    x, y = place(page, stars, "hub 07", whole)
+    page.mouse.move(x, y)
+    page.locator(".map .tip", has_text="hub 07 · 42 relations").wait_for()
+    page.mouse.click(x, y)
+    page.wait_for_url("**entity=hub*07**", timeout=30_000)
+    page.get_by_text("Shown: ").wait_for(timeout=30_000)
+
+
+def test_a_narrow_window_holds_the_whole_map(stars):
+    """In it, too, a name is found without a mouse."""
+    with open_page(stars[0], width=390) as page:
         picture = drawn(page)
-        assert picture["nodes"] == 492 and picture["edges"] == 492 and picture["names"] >= 12
-        x, y = place(page, stars, "hub 07", picture)
-        page.mouse.move(x, y)
-        page.locator(".map .tip", has_text="hub 07 · 42 relations").wait_for()
-        page.mouse.click(x, y)
-        page.wait_for_url("**entity=hub*07**", timeout=30_000)
-        page.get_by_text("Shown: ").wait_for(timeout=30_000)
-
-
-def test_a_nearer_picture_leaves_out_what_is_outside(stars):
-    with open_page(stars[0]) as page:
-        picture = drawn(page)
-        page.mouse.move(*place(page, stars, "leaf 03-11", picture))
-        for _ in range(5):
-            page.mouse.wheel(0, -400)
-        near = drawn(page, f"scale > {7 * picture['scale']}")
-        assert 0 < near["nodes"] < 120 and near["edges"] < picture["edges"]
-        # The node under the pointer stays there; the pointer is at a whole pixel.
-        tolerance = near["scale"] / picture["scale"]
-        for before, after in zip(
-            place(page, stars, "leaf 03-11", picture), place(page, stars, "leaf 03-11", near)
-        ):
-            assert abs(before - after) <= tolerance
-
-
-def test_keys_move_and_zoom_the_map(stars):
-    with open_page(stars[0]) as page:
-        whole = drawn(page)
-        page.locator(CANVAS).focus()
-        page.keyboard.press("+")
-        near = drawn(page, f"scale > {whole['scale']} + 1")
-        assert near["scale"] == pytest.approx(1.5 * whole["scale"])
-        page.keyboard.press("ArrowRight")
-        right = drawn(page, f"x < {near['x']} - 1")
-        assert right["x"] == pytest.approx(near["x"] - 60) and right["y"] == near["y"]
-        page.keyboard.press("-")
-        page.keyboard.press("0")
-        assert drawn(page, f"Math.abs(scale - {whole['scale']}) < 1") == whole
-
-
-def test_a_drag_moves_the_map_and_opens_nothing(stars):
-    with open_page(stars[0]) as page:
-        picture = drawn(page)
-        x, y = place(page, stars, "hub 02", picture)
-        page.mouse.move(x, y)
-        page.mouse.down()
-        page.mouse.move(x + 60, y + 25, steps=4)
-        page.mouse.up()
-        moved = drawn(page, f"x > {picture['x']} + 30")
-        assert (moved["x"], moved["y"]) == pytest.approx((picture["x"] + 60, picture["y"] + 25))
-        assert "entity" not in page.url
-
-
-def test_a_name_is_found_without_a_mouse(stars):
-    with open_page(stars[0]) as page:
-        drawn(page)
+        box = page.locator(CANVAS).bounding_box()
+        assert picture["nodes"] == 492 and box["x"] >= 0 and box["x"] + box["width"] <= 390
+        assert picture["scale"] <= box["width"]
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
         # The page Graphs has a search of its own, and hides that of the map.
         page.locator(".map .finder").evaluate("finder => { finder.hidden = false; }")
         search = page.get_by_label("Search the map by name")
@@ -131,12 +147,3 @@ def test_a_name_is_found_without_a_mouse(stars):
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
         page.wait_for_url("**entity=leaf*05-31**", timeout=30_000)
-
-
-def test_a_narrow_window_holds_the_whole_map(stars):
-    with open_page(stars[0], width=390) as page:
-        picture = drawn(page)
-        box = page.locator(CANVAS).bounding_box()
-        assert picture["nodes"] == 492 and box["x"] >= 0 and box["x"] + box["width"] <= 390
-        assert picture["scale"] <= box["width"]
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -6,7 +6,6 @@ Where people share, files of those who are not signed in are refused too.
 from __future__ import annotations
 
 import http.client
-import shutil
 import socket
 from urllib.parse import urlsplit
 
@@ -17,7 +16,6 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from core.io.home import ROOT
 from pages.parts.shared.access_control import is_allowed_host
 from tests.server import server
 
@@ -30,12 +28,6 @@ client_id = "hopscope"
 client_secret = "x"
 server_metadata_url = "http://127.0.0.1:9/none"
 """
-
-
-@pytest.fixture(scope="module")
-def address():
-    with server() as (url, _):
-        yield url
 
 
 def asked(url: str, path: str, host: str, method: str = "GET") -> http.client.HTTPResponse:
@@ -57,15 +49,15 @@ ROUTES = [
 
 
 @pytest.mark.parametrize("path", ROUTES)
-def test_a_foreign_name_is_refused_everywhere(address, path):
-    reply = asked(address, path, f"{STRANGER}:{urlsplit(address).port}")
+def test_a_foreign_name_is_refused_everywhere(app, path):
+    reply = asked(app, path, f"{STRANGER}:{urlsplit(app).port}")
     assert reply.status == 421
     assert reply.read().decode().startswith(f"Hopscope does not answer to the name “{STRANGER}")
-    assert asked(address, path, urlsplit(address).netloc).status != 421
+    assert asked(app, path, urlsplit(app).netloc).status != 421
 
 
-def test_a_page_asks_nobody_else(address):
-    headers = asked(address, "/", urlsplit(address).netloc).headers
+def test_a_page_asks_nobody_else(app):
+    headers = asked(app, "/", urlsplit(app).netloc).headers
     assert (
         "img-src 'self' data: blob:" in headers["Content-Security-Policy"]
         and "frame-ancestors 'none'" in headers["Content-Security-Policy"]
@@ -73,16 +65,16 @@ def test_a_page_asks_nobody_else(address):
     assert (headers["X-Frame-Options"], headers["X-Content-Type-Options"]) == ("DENY", "nosniff")
 
 
-def test_files_of_a_foreign_name_are_refused(address):
-    assert asked(address, "/_stcore/upload_file/a/b", STRANGER, "PUT").status == 421
+def test_files_of_a_foreign_name_are_refused(app):
+    assert asked(app, "/_stcore/upload_file/a/b", STRANGER, "PUT").status == 421
 
 
 @pytest.mark.parametrize("host", [STRANGER, "127.0.0.1.example.net", "localhost.example.net"])
-def test_the_connection_of_a_page_is_refused_to_a_foreign_name(address, host):
+def test_the_connection_of_a_page_is_refused_to_a_foreign_name(app, host):
     with pytest.raises(InvalidStatus) as refused:
-        opened(address, host, f"http://{host}").close()
+        opened(app, host, f"http://{host}").close()
     assert refused.value.response.status_code == 403
-    opened(address, urlsplit(address).netloc, address).close()
+    opened(app, urlsplit(app).netloc, app).close()
 
 
 def opened(url: str, host: str, origin: str | None = None):
@@ -153,32 +145,30 @@ def sent(address: str) -> tuple[int, str]:
 
 
 def test_files_of_those_who_did_not_sign_in_are_refused(tmp_path):
-    for entry in ROOT.iterdir():
-        if entry.name != ".streamlit":
-            (tmp_path / entry.name).symlink_to(entry)
-    shutil.copytree(ROOT / ".streamlit", tmp_path / ".streamlit")
+    (tmp_path / ".streamlit").mkdir()
     (tmp_path / ".streamlit" / "secrets.toml").write_text(SECRETS)
-    with server(tmp_path, HOPSCOPE_SHARED="1", HOPSCOPE_HOME=str(tmp_path / "home")) as (url, _):
+    homes = {"HOME": str(tmp_path), "HOPSCOPE_HOME": str(tmp_path / "home")}
+    with server(HOPSCOPE_SHARED="1", **homes) as (url, _):
         assert sent(url) == (
             403,
             "Sign in first. Only visitors who may see the pages can upload files.\n",
         )
 
 
-def test_files_of_visitors_are_taken_where_nobody_can_sign_in(tmp_path):
-    with server(HOPSCOPE_SHARED="1", HOPSCOPE_HOME=str(tmp_path)) as (url, _):
-        assert sent(url) == (204, "")
-
-
 @pytest.fixture(scope="module")
-def public():
-    """Yield a server with public names, and with a page that may frame it.
+def public(tmp_path_factory):
+    """Yield a server that people share, with public names and a page that may frame it.
 
-    One of the names is that of a Space.
+    One of the names is that of a Space. Nobody can sign in there.
     """
     names = {"HOPSCOPE_HOSTS": "hopscope.example.com", "SPACE_HOST": "ann-hopscope.example.net"}
-    with server(**names, HOPSCOPE_FRAMES="https://hub.example.org") as (url, _):
+    shared = {"HOPSCOPE_SHARED": "1", "HOPSCOPE_HOME": str(tmp_path_factory.mktemp("public"))}
+    with server(**names, **shared, HOPSCOPE_FRAMES="https://hub.example.org") as (url, _):
         yield url
+
+
+def test_files_of_visitors_are_taken_where_nobody_can_sign_in(public):
+    assert sent(public) == (204, "")
 
 
 @pytest.mark.parametrize("name", ["hopscope.example.com", "ann-hopscope.example.net"])

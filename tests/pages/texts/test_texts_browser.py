@@ -12,10 +12,10 @@ from core.builds import find_build, run_build
 from core.corpus import new_folder, open_corpus, write_corpus
 from pages.parts.shared.session import engine
 from tests.core.evaluation.advice.kit import documents
-from tests.pages.shared.test_accessibility_browser import serious
+from tests.pages.shared.test_accessibility_browser import serious, serious_in_both
 from tests.pages.texts.texts_kit import make
 from tests.real_models import models_without_chat
-from tests.server import CHROMIUM, open_page, server, settle, take_scheme
+from tests.server import CHROMIUM, open_page, server, settle
 
 pytestmark = [
     pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed"),
@@ -31,7 +31,8 @@ def address(browser, tmp_path_factory):
         home = tmp_path_factory.mktemp("texts-browser")
         patched.setenv("HOPSCOPE_HOME", str(home))
         make()
-        with server(HOPSCOPE_HOME=str(home)) as (address, _):
+        models = models_without_chat(home / "models")
+        with server(HOPSCOPE_HOME=str(home), HOPSCOPE_MODELS=models) as (address, _):
             yield address
 
 
@@ -43,9 +44,9 @@ def passages(address):
     return corpus
 
 
-@pytest.fixture()
+@pytest.fixture(scope="module")
 def built(address, passages):
-    """The page with the table of that graph."""
+    """The page with the table of that graph, which each test leaves there."""
     with open_page(f"{address}/texts?corpus=small") as page:
         page.get_by_role("radio", name="Table").click(timeout=60_000)
         page.locator(TABLE).first.wait_for(timeout=120_000)
@@ -69,15 +70,22 @@ def enter(page) -> None:
     settle(page)
 
 
-def test_a_question_is_asked_on_compare_about_these_texts(built):
-    built.get_by_role("button", name="Ask", exact=True).click()
-    built.wait_for_url("**corpus=small**", timeout=60_000)
-    built.get_by_text("small texts").first.wait_for(timeout=60_000)
-    settle(built)
-    assert (
-        "/texts" not in built.url
-        and built.get_by_placeholder("Ask a question", exact=False).first.is_visible()
-    )
+def check(page, part: str) -> None:
+    """Nothing serious stands in the way of anybody, and no part is wider than a narrow window."""
+    assert not serious_in_both(page), part
+    page.set_viewport_size({"width": 800, "height": 900})
+    settle(page)
+    assert not page.evaluate(WIDER), part
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_nothing_serious_stands_in_the_way_of_anybody(built):
+    for part in ("Documents", "Add", "Graph"):
+        assert open_part(built, part)
+        check(built, part)
+    change_and_take_back(built)
+    check(built, "the steps")
+    built.keyboard.press("Escape")
 
 
 def test_what_was_looked_at_is_there_after_a_visit_elsewhere(built):
@@ -92,22 +100,7 @@ def test_what_was_looked_at_is_there_after_a_visit_elsewhere(built):
         built.get_by_role("heading", level=3).first.inner_text() == heading
         and "corpus=small" in built.url
     )
-
-
-@pytest.mark.parametrize("part", ["Graph", "an entity", "the steps", "Documents", "Add"])
-def test_nothing_serious_stands_in_the_way_of_anybody(built, part):
-    if part == "an entity":
-        enter(built)
-    elif part == "the steps":
-        change_and_take_back(built)
-    else:
-        open_part(built, part)
-    for scheme in ("light", "dark"):
-        take_scheme(built, scheme)
-        assert not serious(built), (part, scheme)
-    built.set_viewport_size({"width": 800, "height": 900})
-    settle(built)
-    assert not built.evaluate(WIDER)
+    check(built, "an entity")
 
 
 def change_and_take_back(page) -> None:
@@ -138,22 +131,22 @@ def open_part(page, name: str) -> bool:
     return choice.get_attribute("aria-checked") == "true"
 
 
-@pytest.mark.parametrize(
-    "way",
-    [("Documents", "Graph", "Add", "Documents", "Graph"), ("Add", "Graph")],
-)
-def test_each_click_on_a_part_opens_it(address, way):
+def test_each_click_on_a_part_opens_it(address):
     """The first one while the page still loads."""
     with open_page(f"{address}/texts?corpus=small") as page:
         part_choice(page, "Documents").wait_for(timeout=60_000)
-        for name in way:
+        for name in ("Documents", "Graph", "Add", "Documents", "Graph"):
             assert open_part(page, name)
+        title = page.get_by_role("heading", level=2).first  # it stands at the left
+        row = page.locator(".st-key-texts-head")
+        assert title.bounding_box()["x"] - row.bounding_box()["x"] < 4
 
 
 def test_the_open_part_is_open_again_after_a_visit_elsewhere(address):
     with open_page(f"{address}/texts?corpus=small") as page:
         part_choice(page, "Documents").wait_for(timeout=60_000)
-        open_part(page, "Documents")
+        for name in ("Add", "Graph", "Documents"):
+            assert open_part(page, name)
         page.get_by_role("link", name="Models").click()
         page.get_by_role("heading", name="Models").first.wait_for(timeout=60_000)
         page.get_by_role("link", name="Texts").click()
@@ -167,10 +160,10 @@ CARDS = ("card-graph", "card-advice", "card-questions")
 
 
 def test_the_cards_stand_right_of_the_graph_or_below_it(address, passages):
-    """Nothing is over anything else, and nothing is wider than the window."""
+    """Nothing is over anything else, or wider than the window. A question is asked from there."""
     with open_page(f"{address}/texts?corpus=small") as page:
         page.locator(".st-key-card-questions").wait_for(timeout=60_000)
-        for width in (1280, 1920, 800, 390):
+        for width in (390, 800, 1920, 1280):
             page.set_viewport_size({"width": width, "height": 900})
             settle(page)
             graph, *boxes = (
@@ -185,6 +178,14 @@ def test_the_cards_stand_right_of_the_graph_or_below_it(address, passages):
             for upper, lower in zip(boxes, boxes[1:]):
                 assert lower["y"] >= upper["y"] + upper["height"]
             assert not page.evaluate(WIDER), width
+        page.get_by_role("button", name="Ask", exact=True).click()
+        page.wait_for_url("**corpus=small**", timeout=60_000)
+        page.get_by_text("small texts").first.wait_for(timeout=60_000)
+        settle(page)
+        assert (
+            "/texts" not in page.url
+            and page.get_by_placeholder("Ask a question", exact=False).first.is_visible()
+        )
 
 
 def press(page, name: str, within=None) -> None:
@@ -241,39 +242,25 @@ def test_names_are_reviewed_by_keys_alone(address):
         page.get_by_text("0 suggestions").wait_for(timeout=60_000)
 
 
-def test_whether_a_graph_is_needed_is_answered_with_one_button(browser, tmp_path):
+def test_whether_a_graph_is_needed_is_answered_with_one_button(address):
     """One button leads to the answer, and on to the figures that it rests on.
 
     The answer is there still after the way back.
     """
-    with pytest.MonkeyPatch.context() as patched:
-        models = models_without_chat(tmp_path / "models")
-        patched.setenv("HOPSCOPE_HOME", str(tmp_path))
-        write_corpus(new_folder("coast"), documents(4), "The coast")
-        with server(HOPSCOPE_HOME=str(tmp_path), HOPSCOPE_MODELS=models) as (address, _):
-            with open_page(f"{address}/texts?corpus=coast") as page:
-                page.get_by_role("button", name="Find out…").click(timeout=60_000)
-                page.get_by_role("button", name="Find out", exact=True).click(timeout=60_000)
-                page.get_by_text("All figures and questions").wait_for(timeout=300_000)
-                settle(page)
-                card = page.locator(".st-key-card-advice").inner_text()
-                assert "for questions like these" in card or "helps" in card
-                assert page.get_by_text(
-                    "These are made questions, not yours"
-                ).is_visible() and not serious(page)
-                page.get_by_text("All figures and questions").click()
-                page.get_by_text("7 methods on “").wait_for(timeout=60_000)
-                page.get_by_role("link", name="Texts").click()
-                page.locator(".st-key-card-advice").wait_for(timeout=60_000)
-                page.set_viewport_size({"width": 390, "height": 900})
-                settle(page)
-                assert not page.evaluate(WIDER)
-
-
-def test_the_title_stands_at_the_left(address):
-    with open_page(f"{address}/texts?corpus=small") as page:
-        title = page.get_by_role("heading", level=2).first
-        title.wait_for(timeout=60_000)
+    write_corpus(new_folder("coast"), documents(4), "The coast")
+    with open_page(f"{address}/texts?corpus=coast") as page:
+        page.get_by_role("button", name="Find out…").click(timeout=60_000)
+        page.get_by_role("button", name="Find out", exact=True).click(timeout=60_000)
+        page.get_by_text("All figures and questions").wait_for(timeout=300_000)
         settle(page)
-        row = page.locator(".st-key-texts-head")
-        assert title.bounding_box()["x"] - row.bounding_box()["x"] < 4
+        card = page.locator(".st-key-card-advice").inner_text()
+        assert "for questions like these" in card or "helps" in card
+        assert page.get_by_text("These are made questions, not yours").is_visible()
+        assert not serious(page)
+        page.get_by_text("All figures and questions").click()
+        page.get_by_text("7 methods on “").wait_for(timeout=60_000)
+        page.get_by_role("link", name="Texts").click()
+        page.locator(".st-key-card-advice").wait_for(timeout=60_000)
+        page.set_viewport_size({"width": 390, "height": 900})
+        settle(page)
+        assert not page.evaluate(WIDER)

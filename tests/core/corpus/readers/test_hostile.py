@@ -29,7 +29,7 @@ from core.runtime.subprocess_worker import Worker
 from core.watch import Watch
 from tests.core.corpus.readers.test_marked import made_docx, saved
 from tests.notes import NoteWith
-from tests.timing import is_linear
+from tests.timing import PARTS, is_linear
 
 MEGABYTES = 1 << 20
 
@@ -120,10 +120,8 @@ MARKDOWN = {
 
 @pytest.mark.parametrize("text", MARKDOWN.values(), ids=MARKDOWN)
 def test_markdown_takes_time_in_proportion_to_its_length(text):
-    # Eight times as much text; quadratic time is 64 times as long.
-    short, long = text(LONG // 8).encode(), text(LONG).encode()
-    read = lambda page: read_markdown("a.md", page)
-    assert growth(lambda: read(short), lambda: read(long), tries=2) < 24
+    pages = {length: text(length).encode() for length in (LONG // PARTS, LONG)}
+    assert is_linear(lambda length: read_markdown("a.md", pages[length]), LONG)
 
 
 def change_word_text(data: bytes, change) -> bytes:
