@@ -48,15 +48,15 @@ class Watch:
 
 
 @pytest.fixture
-def report(browser, tmp_path):
-    """Open a payload as a report.
+def report(sheet, tmp_path):
+    """Open a payload as a report, in the place of the one before.
 
     After the test, no console error and no request may have been seen.
     """
-    watches = []
+    file = tmp_path / "report.html"
+    watch = Watch(sheet, file.as_uri())
 
-    def open_report(payload, width=1280, **context):
-        file = tmp_path / f"report{len(watches)}.html"
+    def open_report(payload, width=1280, color_scheme="light"):
         file.write_text(
             report_html(
                 payload,
@@ -65,15 +65,15 @@ def report(browser, tmp_path):
             ),
             encoding="utf-8",
         )
-        page = browser.new_context(viewport={"width": width, "height": 900}, **context).new_page()
-        watches.append(Watch(page, file.as_uri()))
-        page.goto(file.as_uri())
-        page.wait_for_selector(".lane")
-        return page
+        sheet.mouse.move(0, 0)
+        sheet.set_viewport_size({"width": width, "height": 900})
+        sheet.emulate_media(color_scheme=color_scheme)
+        sheet.goto(file.as_uri())
+        sheet.wait_for_selector(".lane")
+        return sheet
 
     yield open_report
-    for watch in watches:
-        assert watch.said == [] and watch.asked == []
+    assert watch.said == [] and watch.asked == []
 
 
 def texts(page, selector: str) -> list[str]:

@@ -20,7 +20,8 @@ from tests.pages.board.room import open_room
 from tests.pages.board.still import still
 from tests.pages.board.test_board import report  # noqa: F401 - a fixture
 
-SCREENS = ((1280, 720), (1366, 768), (1920, 1080), (3840, 2160), (390, 844))
+SCREENS = ((1280, 720), (1920, 1080), (3840, 2160), (390, 844))
+LARGEST = 3840  # pixels of the widest screen, where only the fewest and the most lanes are drawn
 NARROW = 640  # width up to which the page scrolls
 FIRST = "example-demo-1"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -109,8 +110,12 @@ def add_lane(data: dict) -> None:
 
 def drawn(page, data: dict) -> None:
     """Draw a presentation, and wait until it is at rest."""
-    page.evaluate("payload => present(payload)", data)
+    page.evaluate("text => present(JSON.parse(text))", json.dumps(data))  # cheaper than as it is
     still(page)
+
+
+def is_drawn(width: int, lanes: int) -> bool:
+    return width < LARGEST or lanes in (1, MOST_LANES)
 
 
 def test_no_box_lies_over_another_and_each_picture_has_its_share(browser):
@@ -123,7 +128,7 @@ def test_no_box_lies_over_another_and_each_picture_has_its_share(browser):
     wrong = {}
     for width, height in SCREENS:
         page.set_viewport_size({"width": width, "height": height})
-        for key, count, data in rooms:
+        for key, count, data in [one for one in rooms if is_drawn(width, one[1])]:
             drawn(page, data)
             room = (key, count, width)
             least = 0.4 if (count, height) == (MOST_LANES, 720) else 0.5

@@ -46,11 +46,20 @@ def to(page, name: str) -> None:
     page.get_by_test_id("stSidebarNavLink").filter(has_text=re.compile(name)).click()
 
 
-@pytest.fixture
-def page(app):
+@pytest.fixture(scope="module")
+def one_page(app):
     with open_page(f"{app}/?corpus={CORPUS}&llm=0") as opened:
         on_first_page(opened)
         yield opened
+
+
+@pytest.fixture
+def page(one_page):
+    """The first page of the corpus."""
+    if "case=" in one_page.url:
+        one_page.get_by_role("button", name="Try your own").click()
+    on_first_page(one_page)
+    return one_page
 
 
 def test_back_and_forward_go_through_the_cases_that_were_opened(page):

@@ -9,10 +9,12 @@ from urllib.parse import quote_plus
 import pytest
 from playwright.sync_api import expect
 
-from tests.server import open_page
+from tests.server import open_page, settle
 
 pytestmark = pytest.mark.usefixtures("browser")
 QUESTION = "who acted in the movies directed by the director of Some Mother's Son"
+# No. 12, a default lane, reads a thousand paths with the encoder; README's first minutes walk it.
+LANES = "lane=lego-14&lane=lego-10&lane=chain-ranking"
 HOSTILE = '<img src=x onerror="window.hacked=1"> "quoted" 🎬'
 
 
@@ -29,11 +31,8 @@ def ask(page, text: str) -> None:
 
 @pytest.fixture(scope="module")
 def asked(app):
-    """A page on which the question was typed and asked, without the language model.
-
-    It was asked in the three default lanes.
-    """
-    with open_page(app + "/?llm=0") as page:
+    """A page on which the question was typed and asked in three lanes, without the language model."""
+    with open_page(f"{app}/?llm=0&{LANES}") as page:
         page.problems = []
         page.on(
             "console",
@@ -50,7 +49,7 @@ def asked(app):
 def test_three_lanes_end_with_answers_and_funnels(asked):
     assert asked.locator(".lane h3 .number").all_text_contents() == [
         "No. 14",
-        "No. 12",
+        "No. 10",
         "Chain ranking",
     ]
     assert asked.get_by_text("Answer read from the graph (no AI)", exact=True).count() >= 3
@@ -88,7 +87,7 @@ def test_the_permalink_restores_question_and_lanes_in_another_browser(asked, app
         expect(other.get_by_role("textbox", name="Question")).to_have_value(QUESTION)
         assert other.locator(".lane h3 .number").all_text_contents() == [
             "No. 14",
-            "No. 12",
+            "No. 10",
             "Chain ranking",
         ]
 
@@ -100,7 +99,7 @@ def test_downloads(asked, tmp_path):
     data = json.loads(got.value.path().read_text("utf-8"))
     assert [lane["instance"] for lane in data["lanes"]] == [
         "lego-14",
-        "lego-12",
+        "lego-10",
         "chain-ranking",
     ] and data["question"] == QUESTION
     with asked.expect_download(timeout=60_000) as got:
@@ -110,26 +109,15 @@ def test_downloads(asked, tmp_path):
     asked.keyboard.press("Escape")
 
 
-def test_it_does_not_scroll_sideways_when_narrow(app):
-    with open_page(
-        f"{app}/?q={QUESTION.replace(' ', '+')}&lane=lego-1&lane=lego-12&lane=lego-14&llm=0",
-        width=800,
-    ) as page:
-        done(page, 3)
-        assert not page.evaluate(
-            "document.documentElement.scrollWidth > document.documentElement.clientWidth + 2"
-        )
+def test_it_does_not_scroll_sideways_when_narrow(asked):
+    asked.set_viewport_size({"width": 800, "height": 900})
+    settle(asked)
+    assert not asked.evaluate(
+        "document.documentElement.scrollWidth > document.documentElement.clientWidth + 2"
+    )
 
 
-def test_hostile_text_is_shown_and_never_run(app):
-    with open_page(app + "/?llm=0&lane=lego-1") as page:
-        page.get_by_role("button", name="Ask", exact=True).wait_for(timeout=90_000)
-        ask(page, f"who directed Inception {HOSTILE}")
-        page.locator(".lane[data-status=done]").first.wait_for(timeout=60_000)
-        assert page.evaluate("window.hacked") is None
-
-
-def test_one_question_after_another_on_the_same_page(app):
+def test_one_question_after_another_on_the_same_page_and_hostile_text_never_runs(app):
     with open_page(app + "/?llm=0&lane=lego-1&lane=lego-10") as page:
         problems = []
         page.on("pageerror", lambda error: problems.append(str(error)))
@@ -148,6 +136,9 @@ def test_one_question_after_another_on_the_same_page(app):
             ask(page, question)
             done(page, 2, question)
         assert not problems
+        ask(page, f"who directed Inception {HOSTILE}")
+        done(page, 2, f"who directed Inception {HOSTILE}")
+        assert page.evaluate("window.hacked") is None
 
 
 def test_two_people_at_once(app):

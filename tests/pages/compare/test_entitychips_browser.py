@@ -5,6 +5,7 @@ The tests are of completing, removing, swapping, and names that look like code.
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -14,18 +15,15 @@ from tests.server import open_page, settle, take_scheme
 
 pytestmark = pytest.mark.usefixtures("browser")
 QUESTION = "who acted in the movies directed by the director of Some Mother's Son"
+METHOD = "llm=0&lane=lego-1"
 PERSON = re.compile("Quentin Tarantino")  # not the tag in lower case
 HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>"
 
 
-@pytest.fixture
-def address(app):
-    return f"{app}/?llm=0&lane=lego-1"
-
-
-@pytest.fixture
-def page(address):
-    with open_page(address) as opened:
+@pytest.fixture(scope="module")
+def page(app):
+    """One page for all; a new question starts with entities and answers of its own."""
+    with open_page(f"{app}/?{METHOD}") as opened:
         opened.problems = []
         opened.on("pageerror", lambda error: opened.problems.append(str(error)))
         entities(opened).wait_for(timeout=90_000)
@@ -45,10 +43,36 @@ def chips(page, group: str):
     return page.locator(f".{group} .chip .name")
 
 
+def remove_last_entity(page) -> None:
+    entities(page).press("Backspace")
+    expect(chips(page, "entities")).to_have_count(0)
+    settle(page)
+
+
 def ask(page, text: str) -> None:
     page.get_by_role("textbox", name="Question").fill(text)
     page.get_by_role("button", name="Ask", exact=True).click()
-    page.locator(".lane[data-status=done]").first.wait_for(timeout=90_000)
+    lanes = page.locator(f"[data-question={json.dumps(text)}] .lane[data-status=done]")
+    lanes.first.wait_for(timeout=90_000)
+    settle(page)
+
+
+def test_enter_right_after_typing_waits_for_the_first_suggestion(page):
+    entities(page).fill("Some Mothers So")
+    page.keyboard.press("Enter")
+    expect(chips(page, "entities")).to_have_text(["Some Mother's Son"], timeout=20_000)
+    assert entities(page).input_value() == ""
+    remove_last_entity(page)
+
+
+def test_escape_closes_and_then_clears(page):
+    entities(page).fill("nolan")
+    expect(page.get_by_role("option").first).to_be_visible(timeout=20_000)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("option")).to_have_count(0)
+    assert entities(page).input_value() == "nolan"
+    page.keyboard.press("Escape")
+    assert entities(page).input_value() == ""
 
 
 def test_typing_completes_and_the_arrows_choose(page):
@@ -66,25 +90,7 @@ def test_typing_completes_and_the_arrows_choose(page):
     expect(chips(page, "entities")).to_have_text(["Quentin Tarantino"])
     page.get_by_role("textbox", name="Question").fill("what films did he direct")
     expect(page.get_by_role("option")).to_have_count(0)
-
-
-def test_enter_right_after_typing_waits_for_the_first_suggestion(page):
-    entities(page).fill("Some Mothers So")
-    page.keyboard.press("Enter")
-    expect(chips(page, "entities")).to_have_text(["Some Mother's Son"], timeout=20_000)
-    assert entities(page).input_value() == ""
-    page.keyboard.press("Backspace")
-    expect(chips(page, "entities")).to_have_count(0)
-
-
-def test_escape_closes_and_then_clears(page):
-    entities(page).fill("nolan")
-    expect(page.get_by_role("option").first).to_be_visible(timeout=20_000)
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("option")).to_have_count(0)
-    assert entities(page).input_value() == "nolan"
-    page.keyboard.press("Escape")
-    assert entities(page).input_value() == ""
+    remove_last_entity(page)
 
 
 def test_what_is_removed_and_added_is_what_is_asked(page):
@@ -135,20 +141,6 @@ def test_what_is_certain_is_not_asked(page):
     expect(page.locator(".he .meant")).to_have_count(0)
 
 
-def test_long_and_hostile_names_are_text(page):
-    entities(page).fill("x" * 20_000)
-    page.keyboard.press("Enter")
-    expect(chips(page, "entities")).to_have_count(1, timeout=20_000)
-    answers(page).fill(HOSTILE)
-    page.keyboard.press("Enter")
-    expect(chips(page, "answers")).to_have_text([HOSTILE])
-    settle(page)
-    assert page.evaluate("window.hacked") is None
-    assert not page.evaluate(
-        "document.documentElement.scrollWidth > document.documentElement.clientWidth + 2"
-    )
-
-
 def test_every_text_has_contrast(page):
     ask(page, QUESTION)
     entities(page).fill("nolan")
@@ -161,6 +153,21 @@ def test_every_text_has_contrast(page):
             scheme,
             sorted(ratios.items(), key=lambda one: one[1])[:5],
         )
+
+
+def test_long_and_hostile_names_are_text(app, page):
+    page.goto(f"{app}/?{METHOD}")
+    entities(page).fill("x" * 20_000)
+    page.keyboard.press("Enter")
+    expect(chips(page, "entities")).to_have_count(1, timeout=20_000)
+    answers(page).fill(HOSTILE)
+    page.keyboard.press("Enter")
+    expect(chips(page, "answers")).to_have_text([HOSTILE])
+    settle(page)
+    assert page.evaluate("window.hacked") is None
+    assert not page.evaluate(
+        "document.documentElement.scrollWidth > document.documentElement.clientWidth + 2"
+    )
 
 
 # For each element that shows text of its own (or is an input): the contrast of its colour to what is painted behind it.

@@ -12,7 +12,7 @@ from core.operators.text import parse_line
 from tests.server import open_page, settle
 
 pytestmark = pytest.mark.usefixtures("browser")
-PAGES = ("", "build", "texts", "graphs", "indexes", "evaluate", "cases", "models")
+PAGES = ("Compare", "Build", "Texts", "Graphs", "Indexes", "Evaluate", "Cases", "Models")
 QUESTION = "who directed the film Inception"
 LANES = "?llm=0&lane=lego-1&lane=chain-ranking"
 ASKED = f"{LANES}&q=which+person+directed+the+movie+Inception"
@@ -41,50 +41,58 @@ def search(page, words: str):
     return page.locator(".command-palette [role=option]").first
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_it_opens_on_each_page_without_a_run(app, path):
-    with open_page(f"{app}/{path}") as page:
-        page.locator(".palette-hint").wait_for(timeout=120_000)
-        page.locator(".command-palette").wait_for(state="attached", timeout=120_000)
-        # A map that is being laid out, and answers that are being followed, ask for their progress.
-        if path == "graphs":
-            page.locator(".map canvas").wait_for(timeout=120_000)
-        expect(page.locator("[data-testid=stProgress]")).to_have_count(0, timeout=120_000)
-        expect(page.get_by_role("button", name="Cancel")).to_have_count(0, timeout=120_000)
-        settle(page)
-        page.evaluate(
-            "() => { const send = WebSocket.prototype.send; window.sent = 0;"
-            " WebSocket.prototype.send = function (...all) { window.sent += 1; send.apply(this, all); }; }"
+def test_it_opens_on_each_page_without_a_run(app):
+    """The graph is a small one, whose map is soon laid out."""
+    with open_page("about:blank") as page:
+        page.add_init_script(
+            "const send = WebSocket.prototype.send; window.sent = 0;"
+            " WebSocket.prototype.send = function (...all) { window.sent += 1; send.apply(this, all); };"
         )
-        hint = page.get_by_role("button", name="Search everything")
-        hint.focus()
-        page.keyboard.press("Enter")
-        expect(page.locator(".command-palette")).to_be_visible()
-        expect(page.get_by_role("option", name=re.compile("^Compare"))).to_be_visible()
-        page.keyboard.press("Escape")
-        expect(page.locator(".command-palette")).to_be_hidden()
-        expect(hint).to_be_focused()
-        assert page.evaluate("window.sent") == 0
+        page.goto(f"{app}/?graph=nations&llm=0&lane=lego-1")
+        for name in PAGES:
+            if name != "Compare":
+                page.get_by_test_id("stSidebarNavLink").filter(has_text=name).click()
+                page.wait_for_url(re.compile(f"/{name.lower()}"))
+            opens_without_a_run(page, name)
 
 
-def test_an_exact_name_comes_first_and_enter_adds_the_method(compare):
-    first = search(compare, "no. 12")
-    expect(first).to_have_text(re.compile("^Rank by meaning *No. 12"))
-    expect(first).to_have_attribute("aria-selected", "true")
-    compare.keyboard.press("Enter")
-    expect(compare.locator(".lane[data-status=done]")).to_have_count(3, timeout=120_000)
-    expect(compare.locator(".lane h3").last).to_contain_text("Rank by meaning")
+def opens_without_a_run(page, name: str) -> None:
+    """Open the palette by its button, and close it; the page sends nothing meanwhile."""
+    page.locator(".palette-hint").wait_for(timeout=120_000)
+    page.locator(".command-palette").wait_for(state="attached", timeout=120_000)
+    # A map that is being laid out, and answers that are being followed, ask for their progress.
+    if name == "Graphs":
+        page.locator(".map canvas").wait_for(timeout=120_000)
+    expect(page.locator("[data-testid=stProgress]")).to_have_count(0, timeout=120_000)
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0, timeout=120_000)
+    settle(page)
+    before = page.evaluate("window.sent")
+    hint = page.get_by_role("button", name="Search everything")
+    hint.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".command-palette")).to_be_visible()
+    expect(page.get_by_role("option", name=re.compile("^Compare"))).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".command-palette")).to_be_hidden()
+    expect(hint).to_be_focused()
+    assert page.evaluate("window.sent") == before > 0, name
 
 
-def test_a_method_that_is_compared_already_is_not_added_again(compare):
+def test_an_exact_name_comes_first_and_enter_adds_a_method_that_is_not_compared_yet(compare):
     search(compare, "Chain ranking")
     compare.keyboard.press("Enter")
     compare.get_by_text("Method 2 does this already.").wait_for()
     expect(compare.locator(".lane")).to_have_count(2)
+    first = search(compare, "no. 10")
+    expect(first).to_have_text(re.compile("No. 10"))
+    expect(first).to_have_attribute("aria-selected", "true")
+    compare.keyboard.press("Enter")
+    expect(compare.locator(".lane[data-status=done]")).to_have_count(3, timeout=120_000)
+    expect(compare.locator(".lane h3 .number").last).to_have_text("No. 10")
 
 
-def test_arrows_move_round_and_control_enter_opens_a_method_in_build(compare):
-    search(compare, "no. 12")
+def test_arrows_move_round_a_method_opens_in_build_and_is_added_from_another_page(compare):
+    search(compare, "no. 10")
     field = compare.get_by_role("combobox", name="Search everything")
     compare.keyboard.press("ArrowDown")
     second = compare.locator(".command-palette [role=option]").nth(1)
@@ -97,72 +105,49 @@ def test_arrows_move_round_and_control_enter_opens_a_method_in_build(compare):
     )
     compare.keyboard.press("ArrowDown")
     compare.keyboard.press("Control+Enter")
-    compare.wait_for_url(re.compile("/build.*from=lego-12$"), timeout=60_000)
+    compare.wait_for_url(re.compile("/build.*from=lego-10$"), timeout=60_000)
     compare.locator(".brick").first.wait_for(timeout=60_000)
-
-
-def test_pages_are_reached_and_the_comparison_stays(compare):
-    search(compare, "models")
-    compare.keyboard.press("Enter")
-    compare.wait_for_url(re.compile("/models$"), timeout=60_000)
     settle(compare)
-    search(compare, "compare")
-    compare.keyboard.press("Enter")
-    expect(compare.locator(".lane[data-status=done]")).to_have_count(2, timeout=60_000)
-    expect(compare.get_by_label("Question", exact=True)).to_have_value(re.compile("Inception"))
-
-
-def test_a_method_is_added_to_the_comparison_from_another_page(compare):
-    search(compare, "graphs")
-    compare.keyboard.press("Enter")
-    compare.wait_for_url(re.compile("/graphs"), timeout=60_000)
-    settle(compare)
-    search(compare, "no. 12")
+    to_models(compare)
+    search(compare, "no. 10")
     compare.keyboard.press("Enter")
     expect(compare.locator(".lane[data-status=done]")).to_have_count(3, timeout=120_000)
 
 
-def test_a_question_of_a_set_is_asked_with_its_known_answers(compare):
-    first = search(compare, "the director of Inception was")
+def test_pages_questions_and_graphs_are_reached_and_the_comparison_stays(compare):
+    question = compare.get_by_label("Question", exact=True)
+    done = compare.locator(".lane[data-status=done]")
+    to_models(compare)
+    search(compare, "compare")
+    compare.keyboard.press("Enter")
+    expect(done).to_have_count(2, timeout=60_000)
+    expect(question).to_have_value(re.compile("Inception"))
+    to_models(compare)
+    search(compare, QUESTION)
+    compare.get_by_role("option", name=re.compile("^Ask “")).click()
+    expect(question).to_have_value(QUESTION, timeout=60_000)
+    expect(done).to_have_count(2, timeout=120_000)
+    first = search(compare, "the director of Inception was")  # of a set, with known answers
     expect(first).to_contain_text("Question", timeout=60_000)
     compare.keyboard.press("Enter")
-    expect(compare.get_by_label("Question", exact=True)).to_have_value(
-        "the director of Inception was", timeout=60_000
-    )
-    expect(compare.locator(".lane[data-status=done]")).to_have_count(2, timeout=120_000)
+    expect(question).to_have_value("the director of Inception was", timeout=60_000)
+    expect(done).to_have_count(2, timeout=120_000)
     expect(compare.locator(".answers .chip")).to_contain_text("Christopher Nolan")
-
-
-def test_a_typed_question_is_asked_on_the_way_from_another_page(app):
-    with open_page(f"{app}/models") as page:
-        page.locator(".command-palette").wait_for(state="attached", timeout=120_000)
-        settle(page)
-        search(page, QUESTION)
-        page.get_by_role("option", name=re.compile("^Ask “")).click()
-        expect(page.get_by_label("Question", exact=True)).to_have_value(QUESTION, timeout=60_000)
-        expect(page.locator(".lane[data-status=done]").first).to_be_visible(timeout=120_000)
-
-
-def test_a_graph_is_chosen_where_one_is(compare):
-    search(compare, "case study")
+    search(compare, "nations")
     compare.keyboard.press("Enter")
     expect(compare.get_by_role("combobox", name="Graph or documents")).to_have_value(
-        "Case study (Figure 9)", timeout=60_000
+        re.compile("Nations"), timeout=60_000
     )
 
 
-def test_it_is_no_wider_than_a_phone(app):
-    with open_page(f"{app}/models", width=390) as page:
-        page.locator(".command-palette").wait_for(state="attached", timeout=120_000)
-        settle(page)
-        page.keyboard.press("Control+k")
-        for part in (page.locator(".st-key-palette-layer"), page.locator(".command-palette")):
-            box = part.bounding_box()
-            assert 0 <= box["x"] and box["x"] + box["width"] <= 390
-        assert page.locator(".command-palette").bounding_box()["width"] > 340
+def to_models(page) -> None:
+    search(page, "models")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("/models$"), timeout=60_000)
+    settle(page)
 
 
-def test_a_half_typed_question_is_not_sent_by_opening(compare):
+def test_a_half_typed_question_is_not_sent_by_opening_and_it_stays_open_while_one_runs(compare):
     box = compare.get_by_label("Question", exact=True)
     box.fill("who directed")
     compare.keyboard.press("Control+k")
@@ -175,10 +160,7 @@ def test_a_half_typed_question_is_not_sent_by_opening(compare):
     box.press_sequentially(" Inferno")
     box.press("Enter")
     compare.wait_for_url(re.compile("who\\+directed\\+Inferno"), timeout=60_000)
-
-
-def test_it_stays_open_while_a_comparison_runs(compare):
-    box = compare.get_by_label("Question", exact=True)
+    settle(compare)
     box.fill(QUESTION)
     box.press("Enter")
     compare.keyboard.press("Control+k")
@@ -189,6 +171,17 @@ def test_it_stays_open_while_a_comparison_runs(compare):
     settle(compare)
     expect(field).to_be_focused()
     expect(field).to_have_value("cases")
+
+
+def test_it_is_no_wider_than_a_phone(app):
+    with open_page(f"{app}/models", width=390) as page:
+        page.locator(".command-palette").wait_for(state="attached", timeout=120_000)
+        settle(page)
+        page.keyboard.press("Control+k")
+        for part in (page.locator(".st-key-palette-layer"), page.locator(".command-palette")):
+            box = part.bounding_box()
+            assert 0 <= box["x"] and box["x"] + box["width"] <= 390
+        assert page.locator(".command-palette").bounding_box()["width"] > 340
 
 
 def test_in_the_presentation_it_opens_cases_and_asks_and_stays(app):
