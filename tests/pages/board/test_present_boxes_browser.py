@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from itertools import product
 from xml.etree import ElementTree
 
 import pytest
@@ -114,33 +115,31 @@ def drawn(page, data: dict) -> None:
     still(page)
 
 
-def is_drawn(width: int, lanes: int) -> bool:
-    return width < LARGEST or lanes in (1, MOST_LANES)
+def wrong_in(page, data: dict, size: tuple[int, int]) -> list:
+    """Return the faults of a presentation as it is drawn on a screen of that size."""
+    width, height = size
+    least = 0.4 if (len(data["lanes"]), height) == (MOST_LANES, 720) else 0.5
+    shares = picture_shares(page)
+    return [
+        *faults(page),
+        *([f"shares {shares}"] if min(shares) < least else []),
+        *([] if data["documents"] else page.evaluate(STARS)),
+        *(["cut"] if width > NARROW and page.evaluate(CUT) else []),
+    ]
 
 
 def test_no_box_lies_over_another_and_each_picture_has_its_share(browser):
     page = open_room(browser)
-    rooms = [
-        (key, count, shown_case(key, count))
-        for key in [case.id for case, _ in examples()]
-        for count in range(1, MOST_LANES + 1)
-    ]
+    keys = [case.id for case, _ in examples()]
+    rooms = {room: shown_case(*room) for room in product(keys, range(1, MOST_LANES + 1))}
     wrong = {}
-    for width, height in SCREENS:
-        page.set_viewport_size({"width": width, "height": height})
-        for key, count, data in [one for one in rooms if is_drawn(width, one[1])]:
-            drawn(page, data)
-            room = (key, count, width)
-            least = 0.4 if (count, height) == (MOST_LANES, 720) else 0.5
-            if faults(page):
-                wrong[room] = faults(page)
-            if min(picture_shares(page)) < least:
-                wrong[(*room, "share")] = picture_shares(page)
-            if not data["documents"] and page.evaluate(STARS):
-                wrong[(*room, "stars")] = page.evaluate(STARS)
-            if width > NARROW and page.evaluate(CUT):
-                wrong[(*room, "cut")] = page.evaluate(CUT)
-    assert wrong == {}
+    for size in SCREENS:
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        for room, data in rooms.items():
+            if size[0] < LARGEST or room[1] in (1, MOST_LANES):
+                drawn(page, data)
+                wrong[(*room, size)] = wrong_in(page, data, size)
+    assert not {room: found for room, found in wrong.items() if found}
 
 
 def test_no_name_is_cut_where_it_has_room(browser):

@@ -30,19 +30,16 @@ DOCUMENTS = (
 )
 
 
+def write_small(documents) -> None:
+    write_corpus(
+        corpora_folder() / "small", documents, sets={"asked": ("Asked", [ASKED])}, own=True
+    )
+
+
 @pytest.fixture
 def run(bench):
     """An evaluation of two lines on one question to three documents."""
-    write_corpus(
-        corpora_folder() / "small",
-        DOCUMENTS,
-        "Small",
-        "",
-        "",
-        {"asked": ("Asked", [ASKED])},
-        (),
-        own=True,
-    )
+    write_small(DOCUMENTS)
     lines = tuple(bench.method(name, line) for name, line in zip(("one", "two"), LINES))
     corpus = open_corpus("small")
     plan = Plan(
@@ -72,16 +69,7 @@ def test_the_hits_of_each_lane_are_there_again(bench, run):
 
 
 def test_other_documents_of_the_name_are_told(bench, run):
-    write_corpus(
-        corpora_folder() / "small",
-        DOCUMENTS[:2],
-        "Small",
-        "",
-        "",
-        {"asked": ("Asked", [ASKED])},
-        (),
-        own=True,
-    )
+    write_small(DOCUMENTS[:2])
     graph = bench.engine.environment.open_build(open_corpus("small"))
     with pytest.raises(BadInput, match="another state of the graph"):
         reopen_comparison(bench.store(), run, "q-1", CorpusSource("small", graph))
@@ -106,16 +94,7 @@ class Says:
 
 
 def test_each_sentence_of_an_answer_is_looked_up_in_what_the_prompt_showed(bench):
-    write_corpus(
-        corpora_folder() / "small",
-        DOCUMENTS,
-        "Small",
-        "",
-        "",
-        {"asked": ("Asked", [ASKED])},
-        (),
-        own=True,
-    )
+    write_small(DOCUMENTS)
     corpus, bench.models._chat = open_corpus("small"), Says()
     drawn = (DrawnQuestion(ASKED, "asked", CorpusSource("small")),)
     line = (bench.method("one", LINES[0]),)
