@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
-from shutil import copyfile
 from types import SimpleNamespace
 from urllib.parse import parse_qs
 
@@ -46,11 +47,9 @@ def saved(movies, tmp_path_factory):
 
 
 @pytest.fixture
-def home(saved, tmp_path, monkeypatch, request):
+def home(movies, tmp_path, monkeypatch):
     """The evaluations of a home of the test's own; the graph is where the other tests have it."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    if "run" in request.fixturenames:
-        copyfile(saved, evaluations_file())
     yield store()
     for run in store().runs():
         job = engine().evaluations.get(f"evaluation-{run.id}")
@@ -61,8 +60,10 @@ def home(saved, tmp_path, monkeypatch, request):
 
 
 @pytest.fixture
-def run(home):
+def run(home, saved):
     """The number of the saved run, in a home of the test's own."""
+    with closing(sqlite3.connect(saved)) as database:
+        database.backup(home._db)
     return 1
 
 

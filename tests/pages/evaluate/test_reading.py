@@ -17,6 +17,7 @@ from tests.pages.evaluate.test_evaluate import (  # noqa: F401
     part_of,
     run,
     said,
+    saved,
 )
 
 
