@@ -12,7 +12,7 @@ from tests.style.limits import (
     read_exceptions,
     shortened,
 )
-from tests.style.project import Package, Project, read_project
+from tests.style.project import Package, Project
 from tests.style.source import Source
 
 pytest.importorskip("radon", reason="is installed by `make linters`")
@@ -49,10 +49,6 @@ def project_of(**sources: str) -> Project:
 def long_function(name: str, lines: int) -> str:
     """Return a function with so many lines."""
     return f"def {name}():\n" + "    pass\n" * (lines - 1)
-
-
-def test_the_project_keeps_its_limits():
-    assert problems(read_project(), read_exceptions(EXCEPTIONS.read_text("utf-8"))) == []
 
 
 def test_constructs_are_counted():
