@@ -71,10 +71,10 @@ def pytest_collection_modifyitems(items):
         files.setdefault(item.path, []).append(item)
     browsers = [path for path in files if path.stem.endswith("_browser")]
     others = sorted(files.keys() - {*browsers}, key=lambda path: (-len(files[path]), path))
-    begins = dict(zip(others, accumulate((len(files[path]) for path in others), initial=0)))
+    begins = dict(zip(others, accumulate(map(len, map(files.get, others)), initial=0)))
     step = LAST_BROWSER * len(items) / max(1, len(browsers))
     begins |= {path: number * step for number, path in enumerate(browsers)}
-    items[:] = chain.from_iterable(files[path] for path in sorted(begins, key=begins.get))
+    items[:] = chain.from_iterable(map(files.get, sorted(begins, key=begins.get)))
 
 
 # bytes by which a process may grow before what is no longer used in it is given back
