@@ -61,6 +61,10 @@ def pytest_unconfigure():
 LAST_BROWSER = 0.9
 
 
+def opens_browser(file):
+    return file.stem.endswith("_browser")
+
+
 def pytest_collection_modifyitems(items):
     """Spread the files that open a browser over the run, between the others from long to short.
 
@@ -69,7 +73,7 @@ def pytest_collection_modifyitems(items):
     files = {}
     for item in items:
         files.setdefault(item.path, []).append(item)
-    browsers = [path for path in files if path.stem.endswith("_browser")]
+    browsers = list(filter(opens_browser, files))
     others = sorted(files.keys() - {*browsers}, key=lambda path: (-len(files[path]), path))
     begins = dict(zip(others, accumulate(map(len, map(files.get, others)), initial=0)))
     step = LAST_BROWSER * len(items) / max(1, len(browsers))
