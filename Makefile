@@ -35,7 +35,7 @@ run: prepare
 # Half of what workers do is waiting, so three fill two processors. A browser that waited in vain meanwhile is tried once more, and named.
 test: install browser
 	$(PY) -m core prepare
-	$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 --reruns 1 --only-rerun 'TimeoutError: |timed out after|with timeout [0-9]+ms' -raR $(ARGS)
+	$(PY) -m pytest -n 3 --dist loadfile --max-worker-restart 0 --reruns 1 --only-rerun 'TimeoutError: |timed out after|with timeout [0-9]+ms' -raR $(ARGS)
 
 # Programs of others, in an environment of their own, are asked anew, and what they retrieve is compared with ours.
 test-peers: install $(PEERS)/.installed

@@ -7,7 +7,6 @@ import os
 import sys
 import tempfile
 from contextlib import nullcontext
-from itertools import accumulate, chain
 from typing import ClassVar
 
 import psutil
@@ -55,30 +54,6 @@ def pytest_configure():
 
 def pytest_unconfigure():
     _HOME.cleanup()
-
-
-# share of the tests before which the last file with a browser begins
-LAST_BROWSER = 0.9
-
-
-def opens_browser(file):
-    return file.stem.endswith("_browser")
-
-
-def pytest_collection_modifyitems(items):
-    """Spread the files that open a browser over the run, between the others from long to short.
-
-    At the end they would wait for each other, and the last one would leave a processor idle.
-    """
-    files = {}
-    for item in items:
-        files.setdefault(item.path, []).append(item)
-    browsers = list(filter(opens_browser, files))
-    others = sorted(files.keys() - {*browsers}, key=lambda path: (-len(files[path]), path))
-    begins = dict(zip(others, accumulate(map(len, map(files.get, others)), initial=0)))
-    step = LAST_BROWSER * len(items) / max(1, len(browsers))
-    begins |= {path: number * step for number, path in enumerate(browsers)}
-    items[:] = chain.from_iterable(map(files.get, sorted(begins, key=begins.get)))
 
 
 # bytes by which a process may grow before what is no longer used in it is given back

@@ -40,13 +40,19 @@ FLAGS = [
 BUILT_GRAPH = graphs_folder() / "metaqa"
 
 
+def link_graph(home: Path) -> None:
+    """Give another home the built graph of WikiMovies."""
+    link = home / "graphs" / "metaqa"
+    if BUILT_GRAPH.exists() and not link.exists():
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(BUILT_GRAPH.resolve())
+
+
 @contextmanager
 def server(folder: Path = ROOT, **environment: str):
     """(address, process) of the app.py in `folder`, on a free loopback port, with more environment variables."""
-    graphs = Path(environment.get("HOPSCOPE_HOME", BUILT_GRAPH.parents[1])) / "graphs"
-    if BUILT_GRAPH.exists() and not (graphs / "metaqa").exists():
-        graphs.mkdir(parents=True, exist_ok=True)
-        (graphs / "metaqa").symlink_to(BUILT_GRAPH.resolve())
+    if "HOPSCOPE_HOME" in environment:
+        link_graph(Path(environment["HOPSCOPE_HOME"]))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

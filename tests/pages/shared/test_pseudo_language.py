@@ -14,6 +14,7 @@ import sys
 import pytest
 
 from core.io.home import ROOT
+from tests.server import link_graph
 
 PAGES = ("build", "models", "indexes", "graphs", "cases", "evaluate", "texts", "compare")
 LABELS = (
@@ -41,7 +42,9 @@ NAMES = {  # what stays as it is: names of graphs, entities, methods in papers a
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory, movies):
-    """Return the texts that each page draws in the made-up language."""
+    """Return the texts that each page draws in the made-up language, in a home without cases."""
+    home = tmp_path_factory.mktemp("home")
+    link_graph(home)
     command = [
         sys.executable,
         "-m",
@@ -52,7 +55,7 @@ def pages(tmp_path_factory, movies):
     done = subprocess.run(
         command,
         cwd=ROOT,
-        env={**os.environ, "HOPSCOPE_LANGUAGE": "xx"},
+        env={**os.environ, "HOPSCOPE_LANGUAGE": "xx", "HOPSCOPE_HOME": str(home)},
         capture_output=True,
         text=True,
         timeout=280,
