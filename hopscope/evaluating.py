@@ -122,7 +122,7 @@ def evaluate(
     selected = [*first, *to_methods(methods, source)]
     plan = make_plan(selected, sets, size, engine().graph, **settings)
     plan = with_repeats(plan, repeats, engine().models, rebuild)
-    _warn_of(plan, run)
+    warn_user(_warnings_of(plan, run))
     store = Store(evaluations_file())
     job = start(engine(), store, plan, cap=parse_cap(str(cap)))
     try:
@@ -135,10 +135,10 @@ def evaluate(
     return Evaluation(summary, store, names, job.evaluation.cap)
 
 
-def _warn_of(plan: Plan, run: FileRun | None) -> None:
+def _warnings_of(plan: Plan, run: FileRun | None) -> list[str]:
     notes = [*(run.notes if run is not None else ()), *plan.notes]
     offer = aa_offer(plan.methods, engine().models, plan.model, plan.repeats)
-    warn_user([*notes, *misfits(plan.drawn, engine().graph), *offer])
+    return [*notes, *misfits(plan.drawn, engine().graph), *offer]
 
 
 def _save_finished_run(against: str | Path, source: AnswerSource) -> FileRun | None:
