@@ -95,7 +95,7 @@ def build_again(plan: Plan, numbers: Iterable[int], models: Models, watch: Watch
     models : the registry of models.
     watch : receives the progress and may raise RunCancelled.
     """
-    for number in sorted({*numbers} & {*range(1, plan.repeats)}):
+    for number in filter(range(1, plan.repeats).__contains__, numbers):
         for method in plan.methods:
             build = _build_of_repeat(plan, method, number)
             if build is not None and not build_status(_corpus(plan), build).is_current:
@@ -143,7 +143,7 @@ def _reseeded(names: str, number: int, operator: Any) -> Any:
 
 
 def _is_among(operator: Any, names: str) -> bool:
-    return type(operator).__name__ in names.split(",")
+    return isinstance(operator, SampledOperator) and type(operator).__name__ in names.split(",")
 
 
 def _on_build(build: str, operator: Any) -> Any:

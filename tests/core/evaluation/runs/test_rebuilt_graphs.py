@@ -17,13 +17,14 @@ from core.evaluation.exchange.claims import write_claim
 from core.evaluation.runs import rebuilt_graphs
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import DrawnQuestion, Plan
-from core.evaluation.runs.rebuilt_graphs import chance_of_build
+from core.evaluation.runs.rebuilt_graphs import build_again, chance_of_build
 from core.evaluation.runs.repeats import repeat_plan, with_repeats
 from core.evaluation.runs.saved_runs import load_plan
 from core.models.price import parse_cap
 from core.runtime.jobs import JOB_DONE
 from core.sources import CorpusSource
 from core.types import Question
+from core.watch import NO_WATCH
 from tests.core.evaluation.runs.test_repeats import LOCAL, served
 
 # As many documents as give the tree a layer of two summaries, by balanced k-means of 10.
@@ -145,6 +146,16 @@ def test_each_repeat_runs_on_its_own_graph_which_is_built_once(bench, plan, monk
     assert DIFFERS not in map(attrgetter("state"), found.values())
     assert found["DRAWN, run again"].state == EQUAL and "3 of 3" in found["DRAWN, run again"].text
     assert "--rebuild" in (folder / "claim.json").read_text()
+
+
+def test_settings_of_a_foreign_claim_build_nothing_that_no_row_has(plan, monkeypatch):
+    built = []
+    monkeypatch.setattr(rebuilt_graphs, "run_build", lambda _, build, *more: built.append(build))
+    foreign = (("drawn", TREE_BUILD, "WholeDocuments,Vectors"),)  # neither has a seed
+    build_again(
+        replace(plan, repeats=1 << 60, rebuilt=foreign), [-1, 0, 1 << 61, 3], None, NO_WATCH
+    )
+    assert built == []  # without another seed it is the graph that is there
 
 
 def test_a_build_that_fails_ends_the_run_before_its_questions(bench, plan, monkeypatch):
